@@ -1,0 +1,179 @@
+"""What every command returns: a `Report` of blocks, which a format renders.
+
+A command never formats anything; a format never computes anything. N commands and M formats
+are therefore N + M files.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Cell: TypeAlias = str | int | float | bool | None
+
+
+class Unit(StrEnum):
+    """What a number means; formats decide how it is shown (a rate as percent, seconds as ms)."""
+
+    TEXT = "text"
+    COUNT = "count"
+    TOKENS = "tokens"
+    RATE = "rate"
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    USD = "usd"
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of a table: `name` is the key in machine formats, `title` the heading for people."""
+
+    name: str
+    title: str
+    unit: Unit = Unit.TEXT
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """Prose: one paragraph a line."""
+
+    name: str
+    lines: tuple[str, ...]
+    title: str = ""
+
+
+class Table(msgspec.Struct, frozen=True, tag="table"):
+    """Rows of cells under typed columns; None is an absent value, which is not zero."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+class Tree(msgspec.Struct, frozen=True, tag="tree"):
+    """A hierarchy: each row is (depth, label, then one cell a column)."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+class Waterfall(msgspec.Struct, frozen=True, tag="waterfall"):
+    """The way from one total to another: (label, signed change) steps in order."""
+
+    name: str
+    title: str
+    unit: Unit
+    start: tuple[str, float]
+    steps: tuple[tuple[str, float], ...]
+    end: tuple[str, float]
+    note: str = ""
+
+
+class Series(msgspec.Struct, frozen=True, tag="series"):
+    """Named lines over a common x axis; a missing point is None."""
+
+    name: str
+    title: str
+    x: Column
+    points: tuple[float, ...]
+    lines: tuple[tuple[Column, tuple[float | None, ...]], ...]
+    note: str = ""
+
+
+class Histogram(msgspec.Struct, frozen=True, tag="histogram"):
+    """Counts between bin edges; `len(counts) == len(edges) - 1`."""
+
+    name: str
+    title: str
+    x: Column
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    note: str = ""
+
+
+class Matrix(msgspec.Struct, frozen=True, tag="matrix"):
+    """A cell for each pair of a row label and a column label."""
+
+    name: str
+    title: str
+    unit: Unit
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to act on. The full shape of lint findings grows in `analyzers`; formats need these."""
+
+    rule: str
+    level: Literal["error", "warning", "info"]
+    message: str
+    path: str = ""
+    line: int | None = None
+    help: str = ""
+
+
+class Findings(msgspec.Struct, frozen=True, tag="findings"):
+    """Findings in the order in which they are to be read."""
+
+    name: str
+    title: str
+    findings: tuple[Finding, ...]
+
+
+Block: TypeAlias = Text | Table | Tree | Waterfall | Series | Histogram | Matrix | Findings
+
+
+class InputFile(msgspec.Struct, frozen=True):
+    """What was read from one file, and as what."""
+
+    path: str
+    format: str
+    mode: Literal["log", "prompt", "trace"]
+    record_path: str
+    records: int
+    broken: int
+    reason_skipped: str = ""
+
+
+class Requirement(msgspec.Struct, frozen=True):
+    """A `--require` expression and how it came out; `actual` is None when it could not be computed."""
+
+    expression: str
+    actual: float | None
+    met: bool
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a command found out.
+
+    `schema` names the document (`prefixwise/hitrate`), `values` holds the machine-readable result whose
+    keys a schema version promises; `blocks` say the same to people. `notes` are caveats a reader must see.
+    """
+
+    schema: str
+    schema_version: int
+    command: str
+    title: str
+    blocks: tuple[Block, ...]
+    values: dict[str, Any] = {}
+    inputs: tuple[InputFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    seed: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 when a requirement is not met or a finding is at level error."""
+        if not all(requirement.met for requirement in self.requirements):
+            return 1
+        for block in self.blocks:
+            if isinstance(block, Findings) and any(f.level == "error" for f in block.findings):
+                return 1
+        return 0
