@@ -1,0 +1,111 @@
+"""One request to a model as a log holds it, in the provider's cache order, not yet decoded further.
+
+Message bodies stay raw JSON until somebody needs them: a corpus repeats most of its messages, and a repeated
+message is recognised by its bytes.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from prefixwise.core.namespace import SHARED, Namespace
+from prefixwise.core.times import ABSENT
+from prefixwise.core.usage import Usage
+
+
+class Ref(msgspec.Struct, frozen=True):
+    """Where a record stands: `record` is 0-based and counts broken records; `line` is 1-based."""
+
+    path: str
+    record: int
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}#{self.record}"
+
+
+class Section(msgspec.Struct, frozen=True, gc=False):
+    """A run of items of one kind, at one place of the body.
+
+    Attributes:
+        kind: `tools`, `format`, `system`, `messages`, `prompt` (bare text) or `tokens` (bare token ids).
+        pointer: Where the section stands in the body (RFC 6901).
+        items: Raw JSON of each item.
+        listed: True when items are elements of the list at `pointer`, False when there is one item, at
+            `pointer` itself.
+    """
+
+    kind: str
+    pointer: str
+    items: list[msgspec.Raw]
+    listed: bool = True
+
+    def item_pointer(self, index: int) -> str:
+        """Return the pointer of item `index`."""
+        return f"{self.pointer}/{index}" if self.listed else self.pointer
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A stretch of a turn: text, media, or token ids.
+
+    Attributes:
+        pointer: Where the value stands, relative to the item it came from.
+        text: The text; empty for media and ids.
+        media: Content hash of an image, audio or file part; empty otherwise.
+        tokens: (least, most) tokens of a media part; equal where the size is known.
+        ids: Token ids handed over as such.
+        marker: TTL in seconds of a cache marker that ends this part, else None.
+    """
+
+    pointer: str
+    text: str = ""
+    media: bytes = b""
+    tokens: tuple[int, int] = (0, 0)
+    ids: tuple[int, ...] = ()
+    marker: float | None = None
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One message as a template sees it: a role and its parts. Bare text and ids have no role."""
+
+    role: str | None
+    parts: tuple[Part, ...]
+    name: str = ""
+
+
+class Request(msgspec.Struct, gc=False):
+    """A request and what the log says of its answer.
+
+    Times are seconds since the epoch, NaN when absent; `sections` are in the provider's cache order.
+
+    Attributes:
+        api: Name of the body's API (`openai-chat`, `anthropic-messages`, …).
+        params: Raw JSON of the parameters that enter the cache key, by name.
+        response: Raw JSON of the logged answer, empty where there is none.
+        opens_reply: Whether the template opens the assistant's turn after the last message.
+    """
+
+    path: str
+    record: int
+    line: int
+    api: str
+    provider: str
+    model: str
+    sections: tuple[Section, ...]
+    namespace: Namespace = SHARED
+    params: tuple[tuple[str, bytes], ...] = ()
+    start: float = ABSENT
+    end: float = ABSENT
+    ttft: float = ABSENT
+    tenant: str = ""
+    session: str = ""
+    replica: str = ""
+    response: bytes = b""
+    usage: Usage | None = None
+    opens_reply: bool = True
+    markers_wanted: bool = False
+
+    @property
+    def ref(self) -> Ref:
+        """Where the request stands."""
+        return Ref(self.path, self.record, self.line or None)

@@ -1,0 +1,122 @@
+"""Gemini generateContent (Gemini API and Vertex)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from prefixwise.core.namespace import SHARED, Namespace
+from prefixwise.core.request import Part, Section, Turn
+from prefixwise.corpus.dialect import (
+    DIALECTS,
+    Dialect,
+    Draft,
+    key_params,
+    name_in,
+    text_of,
+    text_part,
+    tool_turn,
+)
+from prefixwise.corpus.media import gemini_tokens, media_part, unknown_tokens
+
+_KEY_PARAMS = ("toolConfig",)
+
+
+class Body(msgspec.Struct):
+    """The fields of a generateContent body that matter to a cache."""
+
+    contents: list[Raw] | str | None = None
+    systemInstruction: Raw | UnsetType = UNSET  # noqa: N815 - the wire's own name
+    system_instruction: Raw | UnsetType = UNSET
+    model: Any = None
+    tools: list[Raw] | None = None
+    cachedContent: Any = None  # noqa: N815
+    labels: Any = None
+    toolConfig: Raw | UnsetType = UNSET  # noqa: N815
+
+
+def score(body: dict[str, Any]) -> int:
+    """Say how sure it is that `body` is a generateContent body."""
+    contents = body.get("contents")
+    if not isinstance(contents, (list, str)):
+        return 0
+    parts = isinstance(contents, list) and any(isinstance(item, dict) and "parts" in item for item in contents)
+    return 3 + 3 * parts + 2 * ("generationConfig" in body) + 2 * ("systemInstruction" in body)
+
+
+def draft(body: Body) -> Draft:
+    """Read a decoded body: function declarations, system instruction, contents, in that order."""
+    if body.contents is None:
+        raise ValueError("no `contents`")
+    sections = []
+    if body.tools:
+        sections.append(Section("tools", "/tools", body.tools))
+    for name in ("systemInstruction", "system_instruction"):
+        raw = getattr(body, name)
+        if raw is not UNSET and bytes(raw) != b"null":
+            sections.append(Section("system", f"/{name}", [raw], listed=False))
+    if isinstance(body.contents, str):
+        text = Raw(msgspec.json.encode(body.contents))
+        sections.append(Section("messages", "/contents", [text], listed=False))
+    else:
+        sections.append(Section("messages", "/contents", body.contents))
+    cached = text_of(body.cachedContent)
+    return Draft(
+        text_of(body.model) or "",
+        tuple(sections),
+        Namespace(cache_key=cached) if cached else SHARED,
+        key_params(body, _KEY_PARAMS),
+        name_in(body.labels, "tenant_id", "tenant", "user_id"),
+        name_in(body.labels, "session_id", "conversation_id"),
+    )
+
+
+def turn(kind: str, item: Any) -> Turn:
+    """Read one tool, the system instruction, or one content."""
+    if kind == "tools":
+        return tool_turn(item)
+    role = "system" if kind == "system" else "user"
+    if isinstance(item, str):
+        return Turn(role, (Part("", item),))
+    if not isinstance(item, dict):
+        raise ValueError(f"a content is {type(item).__name__}, not an object")
+    parts = item.get("parts")
+    if isinstance(parts, dict):
+        return Turn(role, (_part("/parts", parts),))
+    if not isinstance(parts, list):
+        return Turn(str(item.get("role", role)), (text_part("", item),))
+    return Turn(
+        role if kind == "system" else str(item.get("role", role)),
+        tuple(_part(f"/parts/{index}", part) for index, part in enumerate(parts)),
+    )
+
+
+def _part(pointer: str, part: Any) -> Part:
+    if not isinstance(part, dict):
+        return text_part(pointer, part)
+    if isinstance(part.get("text"), str):
+        return Part(f"{pointer}/text", part["text"])
+    for key in ("inlineData", "inline_data", "fileData", "file_data"):
+        if isinstance(part.get(key), dict):
+            blob = part[key]
+            kind = str(blob.get("mimeType", blob.get("mime_type", "")))
+            data = blob.get("data", blob.get("fileUri", blob.get("file_uri", blob)))
+            return media_part(f"{pointer}/{key}", data, gemini_tokens if "image" in kind else unknown_tokens, None)
+    for key in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult"):
+        if key in part:
+            return text_part(f"{pointer}/{key}", part[key])
+    return text_part(pointer, part)
+
+
+def reply(response: Any) -> Turn | None:
+    """Read the first candidate of a logged answer."""
+    candidates = response.get("candidates") if isinstance(response, dict) else None
+    if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
+        return None
+    content = candidates[0].get("content")
+    return turn("messages", content) if isinstance(content, dict) and content.get("parts") else None
+
+
+DIALECTS.add("gemini", Dialect("gemini", "gemini", Body, score, draft, turn, reply))

@@ -1,0 +1,146 @@
+"""OpenAI Responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from prefixwise.core.request import Part, Section, Turn
+from prefixwise.corpus.apis.openai_chat import content_parts, namespace_of
+from prefixwise.corpus.dialect import (
+    DIALECTS,
+    Dialect,
+    Draft,
+    compact_json,
+    key_params,
+    marker_of,
+    name_in,
+    text_of,
+    text_part,
+    tool_turn,
+)
+
+_KEY_PARAMS = ("parallel_tool_calls", "reasoning", "text", "service_tier", "truncation", "previous_response_id")
+# Fields of an input item that name it on the server and are not part of the prompt.
+_ITEM_NAMES = frozenset({"id", "status", "type"})
+
+
+class Body(msgspec.Struct):
+    """The fields of a Responses body that matter to a cache."""
+
+    input: list[Raw] | str | None = None
+    instructions: str | list[Raw] | None = None
+    model: Any = None
+    tools: list[Raw] | None = None
+    prompt_cache_key: Any = None
+    cache_salt: Any = None
+    extra_key: Any = None
+    lora_path: Any = None
+    user: Any = None
+    metadata: Any = None
+    conversation: Any = None
+    parallel_tool_calls: Raw | UnsetType = UNSET
+    reasoning: Raw | UnsetType = UNSET
+    text: Raw | UnsetType = UNSET
+    service_tier: Raw | UnsetType = UNSET
+    truncation: Raw | UnsetType = UNSET
+    previous_response_id: Raw | UnsetType = UNSET
+
+
+def score(body: dict[str, Any]) -> int:
+    """Say how sure it is that `body` is a Responses body."""
+    given = body.get("input")
+    if not isinstance(given, (str, list)) or "messages" in body:
+        return 0
+    if isinstance(given, list) and not all(isinstance(item, dict) for item in given):
+        return 0
+    keys = ("instructions", "text", "reasoning", "previous_response_id", "max_output_tokens")
+    typed = isinstance(given, list) and any("role" in item or "type" in item for item in given)
+    return 2 + 3 * typed + sum(key in body for key in keys)
+
+
+def draft(body: Body) -> Draft:
+    """Read a decoded body: tools, text format, instructions, input, in that order."""
+    if body.input is None:
+        raise ValueError("no `input`")
+    sections = []
+    if body.tools:
+        sections.append(Section("tools", "/tools", body.tools))
+    if (text_format := _format_of(body.text)) is not None:
+        sections.append(Section("format", "/text/format", [text_format], listed=False))
+    if body.instructions:
+        sections.append(section_of("system", "/instructions", body.instructions))
+    sections.append(section_of("messages", "/input", body.input))
+    return Draft(
+        text_of(body.model) or "",
+        tuple(sections),
+        namespace_of(body),
+        key_params(body, _KEY_PARAMS),
+        text_of(body.user) or name_in(body.metadata, "tenant_id", "tenant", "user_id"),
+        text_of(body.conversation) or name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
+    )
+
+
+def _format_of(text: Raw | UnsetType) -> Raw | None:
+    """Return the output format unless it is the default, plain text."""
+    if text is UNSET:
+        return None
+    settings = msgspec.json.decode(text)
+    chosen = settings.get("format") if isinstance(settings, dict) else None
+    if not isinstance(chosen, dict) or chosen.get("type") == "text":
+        return None
+    return Raw(msgspec.json.encode(chosen))
+
+
+def section_of(kind: str, pointer: str, value: list[Raw] | str) -> Section:
+    """Return the section for a value that may be a list of items or one string."""
+    if isinstance(value, str):
+        return Section(kind, pointer, [Raw(msgspec.json.encode(value))], listed=False)
+    return Section(kind, pointer, value)
+
+
+def turn(kind: str, item: Any) -> Turn:
+    """Read one tool, format, instruction or input item."""
+    if kind in ("tools", "format"):
+        return tool_turn(item)
+    if isinstance(item, str):
+        return Turn("developer" if kind == "system" else "user", (Part("", item),))
+    if not isinstance(item, dict):
+        raise ValueError(f"an input item is {type(item).__name__}, not an object")
+    if "role" in item:
+        return Turn(str(item["role"]), tuple(content_parts(item.get("content"), "/content")))
+    kind_of_item = str(item.get("type", ""))
+    role = "tool" if kind_of_item.endswith("_output") else "assistant"
+    return Turn(role, _item_parts(item, kind_of_item))
+
+
+def _item_parts(item: dict[str, Any], kind_of_item: str) -> tuple[Part, ...]:
+    marker = marker_of(item)
+    named = [key for key in ("call_id", "name", "arguments", "input", "output", "encrypted_content") if item.get(key)]
+    if kind_of_item.startswith("reasoning") or named:
+        parts = []
+        for key in named:
+            is_list = isinstance(item[key], list) and key == "output"
+            parts += content_parts(item[key], f"/{key}") if is_list else [text_part(f"/{key}", item[key])]
+        for index, line in enumerate(item.get("summary") or ()):
+            parts.append(text_part(f"/summary/{index}", line))
+        return tuple(parts)
+    rest = {key: value for key, value in item.items() if key not in _ITEM_NAMES}
+    return (Part("", f"{kind_of_item} {compact_json(rest)}", marker=marker),)
+
+
+def reply(response: Any) -> Turn | None:
+    """Read the output items of a logged answer as one assistant turn."""
+    output = response.get("output") if isinstance(response, dict) else None
+    if not isinstance(output, list) or not output:
+        return None
+    parts: list[Part] = []
+    for item in output:
+        if isinstance(item, dict):
+            parts.extend(turn("messages", item).parts)
+    return Turn("assistant", tuple(parts)) if parts else None
+
+
+DIALECTS.add("openai-responses", Dialect("openai-responses", "openai", Body, score, draft, turn, reply))

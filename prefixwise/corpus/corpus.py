@@ -1,0 +1,117 @@
+"""Files in, a corpus out: what the analyses of phase 2 start from."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
+
+import msgspec
+
+from prefixwise.core.errors import UserError
+from prefixwise.core.report import InputFile
+from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
+from prefixwise.corpus.rows import Rows
+from prefixwise.corpus.sources import find_files, open_plain
+from prefixwise.corpus.tokenizer import Exactness
+from prefixwise.corpus.traces import TraceRows, is_trace, read_trace
+
+Progress = Callable[[int, int | None, str], None]
+_SHOWN_BROKEN = 20
+_PROGRESS_EVERY = 1000
+_HEAD = 1 << 16
+
+
+class Corpus(msgspec.Struct, frozen=True):
+    """All requests of some files.
+
+    Attributes:
+        rows: One a request, with the prefix tree that they end in.
+        index: The text side; None for traces, which have none.
+        inputs: What each file was read as.
+        broken: The first broken records; `InputFile.broken` has all counts.
+        tokenizers: By model: (exactness, tokenizer, its note).
+        facts: What a trace says of itself, for example its block size.
+    """
+
+    rows: Rows
+    index: CorpusIndex | None
+    inputs: tuple[InputFile, ...]
+    broken: tuple[Broken, ...]
+    tokenizers: dict[str, tuple[Exactness, str, str]]
+    facts: tuple[str, ...] = ()
+
+
+def _no_progress(_done: int, _total: int | None, _what: str) -> None:
+    """Show nothing."""
+
+
+def read_corpus(
+    arguments: Sequence[str],
+    options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    progress: Progress = _no_progress,
+    stdin: BinaryIO | None = None,
+    index: CorpusIndex | None = None,
+) -> Corpus:
+    """Read files, globs, folders or standard input into one corpus.
+
+    Args:
+        arguments: As on the command line; `-` is `stdin`.
+        options: Format, places of values, strictness.
+        progress: Called with (requests so far, None, path).
+        stdin: Stream behind `-`.
+        index: Grown instead of a new one, for callers that choose tokenizers.
+
+    Raises:
+        UserError: Nothing to read (exit code 3), a file cannot be read, a broken record under `strict`, or
+            traces mixed with text.
+    """
+    index = index or CorpusIndex()
+    traces = TraceRows()
+    inputs: list[InputFile] = []
+    broken: list[Broken] = []
+    for path in find_files(arguments):
+        with open_plain(path, stdin) as stream:
+            if is_trace(path, stream.peek(_HEAD)[:_HEAD], options):
+                inputs.append(read_trace(path, stream, traces, broken, options))
+            else:
+                inputs.append(_read_text(path, stream, index, broken, options, progress))
+    if len(traces.rows) and len(index.rows):
+        raise UserError("traces and logs cannot be counted together", help="give them to two runs")
+    read = sum(file.records - file.broken for file in inputs)
+    if not read and not any(file.broken for file in inputs):
+        raise UserError("no request in the input", ", ".join(file.path for file in inputs), exit_code=3)
+    if not read:
+        raise UserError(f"no request could be read: {broken[0].reason}", str(broken[0]).rsplit(":", 1)[0].split(": ")[0])
+    if len(traces.rows):
+        return Corpus(traces.finish(), None, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), {}, traces.facts())
+    return Corpus(index.rows, index, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), index.tokenizers)
+
+
+def _read_text(
+    path: str,
+    stream: io.BufferedReader,
+    index: CorpusIndex,
+    broken: list[Broken],
+    options: ReadOptions,
+    progress: Progress,
+) -> InputFile:
+    reading = reader_for(path, stream.peek(_HEAD)[:_HEAD], options).open(path, options)
+    records = failures = 0
+    for request in reading.requests(stream):
+        records += 1
+        if not isinstance(request, Broken):
+            try:
+                index.add(request)
+            except ValueError as problem:
+                request = Broken(path, request.record, request.line, str(problem))
+        if isinstance(request, Broken):
+            failures += 1
+            if options.strict:
+                raise UserError(request.reason, str(request).rsplit(": ", 1)[0])
+            if len(broken) < _SHOWN_BROKEN:
+                broken.append(request)
+        if records % _PROGRESS_EVERY == 0:
+            progress(records, None, path)
+    return InputFile(path, reading.format, reading.mode, reading.record_path, records, failures)

@@ -1,0 +1,99 @@
+"""What a reader of one input format provides; implementations stand in `readers/`, one file each."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from prefixwise.core.errors import UserError
+from prefixwise.core.registry import Registry
+from prefixwise.core.request import Request
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A record that could not be read: counted, shown, skipped."""
+
+    path: str
+    record: int
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line else f"record {self.record}"
+        return f"{self.path}, {where}: {self.reason}"
+
+
+PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".jinja", ".jinja2", ".j2", ".tmpl")
+"""Names of files that are one prompt, whatever they begin with."""
+
+FIELDS = ("tenant", "session", "model", "start", "end", "replica", "salt")
+"""Values whose place in a record a user can name by a JSON pointer."""
+
+
+class ReadOptions(msgspec.Struct, frozen=True):
+    """How to read.
+
+    Attributes:
+        input_format: Name of a reader or an API; empty to recognise.
+        record_path: Keys from a record to the body, `*` for list elements; None to find it.
+        fields: Keys from a record to a value, by what it means (see `FIELDS`).
+        strict: Make the first broken record an error.
+    """
+
+    input_format: str = ""
+    record_path: tuple[str, ...] | None = None
+    fields: Mapping[str, tuple[str, ...]] = {}
+    strict: bool = False
+
+
+class Reading(Protocol):
+    """One file being read; `format` and `record_path` are known once it has been."""
+
+    format: str
+    record_path: str
+    mode: Literal["log", "prompt", "trace"]
+
+    def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
+        """Yield every record of `stream`, in order."""
+        ...
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """One input format whose records are requests with text.
+
+    Attributes:
+        names: What `--input-format` may say for it.
+        rank: Readers are asked in this order whether a file is theirs.
+        claims: Says from the path and the first bytes whether a file is of this format.
+        open: Starts reading a file: (path, options) to a `Reading`.
+    """
+
+    names: tuple[str, ...]
+    rank: int
+    claims: Any
+    open: Any
+
+
+READERS: Registry[Reader] = Registry("input format", "prefixwise.corpus.readers", "readers")
+
+
+def reader_for(path: str, head: bytes, options: ReadOptions) -> Reader:
+    """Return the reader for a file by what the user said, else by who claims it.
+
+    Raises:
+        UserError: No reader knows the format that the user named, or none claims the file.
+    """
+    readers = sorted(READERS, key=lambda reader: reader.rank)
+    if options.input_format:
+        for reader in readers:
+            if options.input_format in reader.names:
+                return reader
+        known = sorted(name for reader in readers for name in reader.names)
+        raise UserError(f"unknown input format {options.input_format!r}", "--input-format", f"known: {', '.join(known)}")
+    for reader in readers:
+        if reader.claims(path, head):
+            return reader
+    raise UserError("is not a log, a prompt or a trace (binary data)", path)

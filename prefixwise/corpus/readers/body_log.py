@@ -1,0 +1,219 @@
+"""Logs of request bodies: one JSON record a request, the body anywhere inside it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from prefixwise.core.namespace import SHARED
+from prefixwise.core.pointer import ANY, format_pointer, resolve
+from prefixwise.core.request import Request
+from prefixwise.core.times import epoch_seconds
+from prefixwise.core.usage import from_json
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft
+from prefixwise.corpus.reader import PROMPT_SUFFIXES, READERS, Broken, Reader, ReadOptions
+from prefixwise.corpus.recognise import Recognised, nearest, recognise
+from prefixwise.corpus.records import RawRecord, raw_records, repaired
+from prefixwise.corpus.wrapper import Around, WrapperDecoder
+
+
+class _Unreadable(Exception):
+    """A record holds no request; the message says why."""
+
+
+class BodyLog:
+    """Reads one file; remembers what it recognised, and looks again where a record does not fit."""
+
+    mode: Literal["log", "prompt", "trace"] = "log"
+
+    def __init__(self, path: str, options: ReadOptions) -> None:
+        self._path = path
+        self._options = options
+        self._api = options.input_format if options.input_format in DIALECTS.names() else None
+        self._now: Recognised | None = None
+        self._decoders: dict[tuple[str, tuple[str, ...]], WrapperDecoder] = {}
+        self._formats: dict[str, None] = {}
+        self._paths: dict[str, None] = {}
+
+    @property
+    def format(self) -> str:
+        """What was recognised; several names where a file mixes APIs."""
+        return " + ".join(self._formats) or "no request found"
+
+    @property
+    def record_path(self) -> str:
+        """Where the bodies stand."""
+        return " ".join(self._paths)
+
+    def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
+        """Yield every record of `stream`, in order."""
+        number = 0
+        for record in raw_records(stream):
+            for data in self._elements(record):
+                try:
+                    yield self._request(number, record.line, data)
+                except _Unreadable as problem:
+                    yield Broken(self._path, number, record.line, str(problem))
+                number += 1
+
+    def _elements(self, record: RawRecord) -> list[bytes]:
+        """Return what stands at the last `*` of the path: the records proper. Without a `*`, the record itself."""
+        if self._now is None:
+            self._now = self._look(record.data)
+        if self._now is None or ANY not in self._now.path:
+            return [record.data]
+        last = len(self._now.path) - 1 - self._now.path[::-1].index(ANY)
+        try:
+            return _descend(record.data, self._now.path[: last + 1])
+        except (msgspec.MsgspecError, RecursionError):
+            return [record.data]
+
+    def _request(self, number: int, line: int, data: bytes) -> Request:
+        now = self._now
+        if now is not None:
+            try:
+                return self._build(now, number, line, data)
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                pass
+        return self._request_slowly(number, line, data)
+
+    def _request_slowly(self, number: int, line: int, data: bytes) -> Request:
+        """Look again at a record that is not like those before it."""
+        try:
+            value = msgspec.json.decode(data)
+        except (msgspec.MsgspecError, RecursionError) as problem:
+            mended = repaired(data)
+            if mended is None:
+                raise _Unreadable(_problem(problem)) from None
+            data, value = mended, msgspec.json.decode(mended)
+        if not isinstance(value, dict):
+            data = b'{"prompt":%s}' % data
+            value = {"prompt": value} if value else {}
+        inner = _after_star(self._options.record_path)
+        found = recognise(value, inner, self._api)
+        if found is None:
+            raise _Unreadable(self._why_not(value, inner))
+        try:
+            request = self._build(found, number, line, data)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+            raise _Unreadable(_problem(problem)) from None
+        if self._now is None or ANY not in self._now.path:
+            self._now = found
+        return request
+
+    def _why_not(self, value: Any, inner: tuple[str, ...] | None) -> str:
+        if inner:
+            return f"no request body at {format_pointer(*inner)}"
+        return nearest(value)
+
+    def _look(self, data: bytes) -> Recognised | None:
+        """Return what the first record holds; None leaves it to the next record."""
+        try:
+            value = msgspec.json.decode(data)
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+        found = recognise(value, self._options.record_path, self._api)
+        given = self._options.record_path
+        if found is None and given and ANY in given:
+            return Recognised(next(iter(DIALECTS)), given)
+        return found
+
+    def _build(self, now: Recognised, number: int, line: int, data: bytes) -> Request:
+        inner = _after_star(now.path) or ()
+        decoder = self._decoders.get((now.dialect.name, inner))
+        if decoder is None:
+            decoder = self._decoders[now.dialect.name, inner] = WrapperDecoder(inner, now.dialect.body)
+            self._paths[format_pointer(*now.path)] = None
+        body, around = decoder.decode(data)
+        if body is None:
+            raise ValueError("no request body")
+        draft = now.dialect.draft(body)
+        if now.dialect.name not in self._formats:
+            self._formats[now.dialect.name] = None
+        request = _assemble(self._path, number, line, now.dialect, draft, around)
+        if self._options.fields:
+            _apply_fields(request, data, self._options.fields)
+        return request
+
+
+def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft, around: Around) -> Request:
+    response = around.response
+    return Request(
+        path,
+        number,
+        line,
+        dialect.name,
+        dialect.provider,
+        draft.model or around.model,
+        draft.sections,
+        draft.namespace,
+        draft.params,
+        around.start,
+        around.end,
+        around.ttft,
+        around.tenant or draft.tenant,
+        around.session or draft.session,
+        around.replica,
+        b"" if response is None else bytes(response),
+        None if around.usage is None else from_json(around.usage),
+        draft.opens_reply,
+    )
+
+
+def _apply_fields(request: Request, data: bytes, fields: Any) -> None:
+    """Put the values that the user's pointers lead to in place of what was found."""
+    record = msgspec.json.decode(data)
+    for field, keys in fields.items():
+        value = next(resolve(record, keys), None)
+        if value is None:
+            continue
+        if field in ("start", "end"):
+            setattr(request, field, epoch_seconds(value))
+        elif field == "salt":
+            base = request.namespace or SHARED
+            request.namespace = msgspec.structs.replace(base, salt=_scalar(value))
+        else:
+            setattr(request, field, _scalar(value))
+
+
+def _scalar(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _descend(data: bytes, keys: tuple[str, ...]) -> list[bytes]:
+    """Return the raw JSON of every value that `keys` lead to."""
+    if not keys:
+        return [data]
+    if keys[0] == ANY:
+        elements = msgspec.json.decode(data, type=list[Raw])
+        return [found for element in elements for found in _descend(bytes(element), keys[1:])]
+    members = msgspec.json.decode(data, type=dict[str, Raw])
+    return _descend(bytes(members[keys[0]]), keys[1:]) if keys[0] in members else []
+
+
+def _after_star(path: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if path is None or ANY not in path:
+        return path
+    return path[len(path) - path[::-1].index(ANY) :]
+
+
+def _problem(problem: Exception) -> str:
+    if isinstance(problem, RecursionError):
+        return "nested too deeply"
+    text = str(problem)
+    return text[:200] if text else type(problem).__name__
+
+
+def claims(path: str, head: bytes) -> bool:
+    """Take what begins like JSON, and what is named like a log."""
+    if path.endswith(PROMPT_SUFFIXES):
+        return False
+    start = head.lstrip()[:1]
+    return start in (b"{", b"[") or path.removesuffix(".gz").endswith((".jsonl", ".ndjson", ".json"))
+
+
+READERS.add("bodies", Reader(("bodies", *DIALECTS.names()), 50, claims, BodyLog))

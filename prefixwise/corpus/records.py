@@ -1,0 +1,117 @@
+"""JSON records out of a stream: one a line, the elements of one array, or one document.
+
+Which of them a file holds is seen on its first lines. Records keep their raw bytes; what cannot be JSON at all
+is handed on as it is, for the reader to count as broken.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+_MOST_BLANK_LINES = 1000
+
+
+class RawRecord(NamedTuple):
+    """One record: its 0-based number in the file, its 1-based line (0 inside a document), its bytes."""
+
+    number: int
+    line: int
+    data: bytes
+
+
+def raw_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
+    """Yield the records of `stream`, empty lines left out."""
+    first_line, first = _next_line(stream, 0)
+    if not first:
+        return
+    second_line, second = _next_line(stream, first_line)
+    if _is_json(first) or (second and _is_json(second)):
+        if not second:
+            yield from _document(first, first_line)
+            return
+        number = 0
+        for line, data in ((first_line, first), (second_line, second)):
+            yield RawRecord(number, line, data)
+            number += 1
+        line = second_line
+        for data in stream:
+            line += 1
+            if not data.isspace():
+                yield RawRecord(number, line, data)
+                number += 1
+        return
+    yield from _document(first + second + stream.read(), 0)
+
+
+def _next_line(stream: io.BufferedReader, line: int) -> tuple[int, bytes]:
+    """Return the number and the bytes of the next line that is not blank; empty bytes at the end."""
+    for data in stream:
+        line += 1
+        if not data.isspace():
+            return line, data
+    return line, b""
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return True
+
+
+def _document(data: bytes, line: int) -> Iterator[RawRecord]:
+    """Yield the elements of an array of records, or the document itself; several documents one after another."""
+    try:
+        elements = msgspec.json.decode(data, type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        elements = None
+    if elements is not None and not _is_token_list(elements):
+        for number, element in enumerate(elements):
+            yield RawRecord(number, 0, bytes(element))
+    elif elements is not None or _is_json(data):
+        yield RawRecord(0, line, data)
+    else:
+        yield from _concatenated(data)
+
+
+def _is_token_list(elements: list[msgspec.Raw]) -> bool:
+    return bool(elements) and all(bytes(element).strip().isdigit() for element in elements)
+
+
+def _concatenated(data: bytes) -> Iterator[RawRecord]:
+    """Yield pretty-printed documents that follow one another; the rest, where one is broken, as one record."""
+    text = data.decode("utf-8", "replace")
+    decoder = json.JSONDecoder(strict=False)
+    at = number = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            yield RawRecord(number, text.count("\n", 0, at) + 1, text[at:].encode("utf-8", "replace"))
+            return
+        yield RawRecord(number, text.count("\n", 0, at) + 1, text[at:end].encode("utf-8", "replace"))
+        number += 1
+        at = end
+
+
+def repaired(data: bytes) -> bytes | None:
+    """Return `data` as strict JSON if it is JSON by looser rules, else None.
+
+    Accepts what real logs hold beside the standard: lone surrogate escapes (become U+FFFD), NaN and infinities
+    (become null), raw control characters, bytes that are no UTF-8 (become U+FFFD).
+    """
+    try:
+        value: Any = json.loads(data.decode("utf-8", "replace"), strict=False, parse_constant=lambda _name: None)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+    except (ValueError, RecursionError):
+        return None

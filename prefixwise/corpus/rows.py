@@ -1,0 +1,177 @@
+"""Phase-2 rows: what is left of a request when its text is gone. Any number of policies replay them.
+
+Columns, not objects: a million requests are about 110 MB, and a replay touches only the columns it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from prefixwise.core.namespace import SHARED, Namespace
+from prefixwise.core.request import Ref
+from prefixwise.core.times import ABSENT
+from prefixwise.corpus.tree import PrefixTree
+
+NONE = -1
+"""An absent count, node or family."""
+
+
+class Names:
+    """Distinct strings by number, in order of first use."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int:
+        """Return the number of `name`, a new one the first time."""
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return number
+
+    def __getitem__(self, number: int) -> str:
+        return self.names[number]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Row(msgspec.Struct, gc=False):
+    """The values of one row, in the order of `COLUMNS`; the defaults are what a log may not hold."""
+
+    file: int = 0
+    record: int = 0
+    line: int = 0
+    node: int = NONE
+    response_node: int = NONE
+    family: int = NONE
+    prompt_tokens: int = 0
+    output: int = 0
+    tools_end: int = 0
+    system_end: int = 0
+    model: int = 0
+    provider: int = 0
+    tenant: int = 0
+    session: int = 0
+    replica: int = 0
+    namespace: int = 0
+    params: int = 0
+    reported_prompt: int = NONE
+    cached: int = NONE
+    written: int = NONE
+    reported_output: int = NONE
+    start: float = ABSENT
+    end: float = ABSENT
+    ttft: float = ABSENT
+
+
+COLUMNS = Row.__struct_fields__
+FLOAT_COLUMNS = ("start", "end", "ttft")
+
+
+class Rows:
+    """All requests of a corpus, in the order in which they were read.
+
+    Attributes:
+        node: Where the prompt ends in `tree`; `response_node`: where prompt and answer end, as far as the
+            answer has KV (the last sampled token has none); -1 where the log holds no answer.
+        prompt_tokens: Tokens of the prompt by our count; `output`: tokens of the answer that have KV.
+        tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
+        params: Which set of key parameters (`param_sets`).
+        reported_prompt, cached, written, reported_output: The log's own usage, -1 where absent.
+        start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
+        markers: By row: (depth, TTL in seconds) of each cache marker, in order.
+        bands: By row: (fewer, more) tokens that media of unknown size may add.
+    """
+
+    file: array[int]
+    record: array[int]
+    line: array[int]
+    node: array[int]
+    response_node: array[int]
+    family: array[int]
+    prompt_tokens: array[int]
+    output: array[int]
+    tools_end: array[int]
+    system_end: array[int]
+    model: array[int]
+    provider: array[int]
+    tenant: array[int]
+    session: array[int]
+    replica: array[int]
+    namespace: array[int]
+    params: array[int]
+    reported_prompt: array[int]
+    cached: array[int]
+    written: array[int]
+    reported_output: array[int]
+    start: array[float]
+    end: array[float]
+    ttft: array[float]
+
+    def __init__(self, tree: PrefixTree) -> None:
+        self.tree = tree
+        for name in COLUMNS:
+            setattr(self, name, array("d" if name in FLOAT_COLUMNS else "i"))
+        self.files = Names()
+        self.models, self.providers, self.tenants, self.sessions, self.replicas = (Names() for _ in range(5))
+        self.families = Names()
+        self.namespaces: list[Namespace] = [SHARED]
+        self.param_sets: list[tuple[tuple[str, bytes], ...]] = [()]
+        self.markers: dict[int, tuple[tuple[int, float], ...]] = {}
+        self.bands: dict[int, tuple[int, int]] = {}
+        self._adders: tuple[Callable[[Any], None], ...] = tuple(getattr(self, name).append for name in COLUMNS)
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def append(self, row: Row) -> None:
+        """Append the values of `row`."""
+        for add, value in zip(self._adders, msgspec.structs.astuple(row), strict=True):
+            add(value)
+
+    def ref(self, row: int) -> Ref:
+        """Return where the record of `row` stands."""
+        return Ref(self.files[self.file[row]], self.record[row], self.line[row] or None)
+
+    def by_start(self) -> list[int]:
+        """Return the rows in order of start time; rows without one keep their place after the row before them.
+
+        Gateways write at completion, so the order of a file is not the order of arrival. Equal times keep the
+        order of the file.
+        """
+        last = -math.inf
+        times = []
+        for start in self.start:
+            last = start if start == start else last
+            times.append(last)
+        return sorted(range(len(times)), key=times.__getitem__)
+
+    def group(self, field: str) -> tuple[array[int], Names]:
+        """Return the column and the names of `model`, `tenant`, `session`, `family` or `replica`."""
+        names: Names = getattr(self, GROUPS[field])
+        column: array[int] = getattr(self, field)
+        return column, names
+
+
+GROUPS = {
+    "model": "models",
+    "tenant": "tenants",
+    "session": "sessions",
+    "family": "families",
+    "replica": "replicas",
+    "provider": "providers",
+}
+"""What `--by` takes, and which names go with it."""
+
+
+def total(values: Iterable[int]) -> int:
+    """Return the sum of the values that are present (not -1)."""
+    return sum(value for value in values if value != NONE)

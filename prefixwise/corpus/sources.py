@@ -1,0 +1,120 @@
+"""Where input comes from: files, globs, folders and standard input, as plain UTF-8 bytes.
+
+Compression and byte-order marks are seen here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from prefixwise.core.errors import UserError
+
+STDIN = "-"
+LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz", ".parquet")
+_GZIP_MAGIC = b"\x1f\x8b"
+# The longer marks first: UTF-32-LE begins like UTF-16-LE.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_PEEK = 4096
+
+
+def find_files(arguments: Sequence[str]) -> list[str]:
+    """Return the files that `arguments` name, each once, in order; folders give their logs, sorted.
+
+    Raises:
+        UserError: A name leads to nothing (exit code 3), or none was given.
+    """
+    found: dict[str, None] = {}
+    for argument in arguments:
+        path = Path(argument)
+        if argument == STDIN or path.is_file() or path.is_fifo() or path.is_char_device():
+            found[argument] = None
+        elif path.is_dir():
+            logs = sorted(p for p in path.rglob("*") if p.name.endswith(LOG_SUFFIXES) and p.is_file())
+            found.update(dict.fromkeys(p.as_posix() for p in logs))
+        else:
+            found.update(dict.fromkeys(_glob(argument)))
+    if not found:
+        raise UserError("no input file found", ", ".join(arguments), "name a log, a folder or a glob", exit_code=3)
+    return list(found)
+
+
+def _glob(pattern: str) -> list[str]:
+    names = sorted(name for name in glob.glob(pattern, recursive=True) if Path(name).is_file())
+    if not names:
+        raise UserError("no such file", pattern, "name a file, a folder, a glob, or - for standard input", exit_code=3)
+    return names
+
+
+@contextmanager
+def open_plain(path: str, stdin: BinaryIO | None = None) -> Iterator[io.BufferedReader]:
+    """Open `path` for reading as UTF-8 bytes: decompressed, without a byte-order mark, UTF-16 and UTF-32 recoded.
+
+    Raises:
+        UserError: The file cannot be opened or its compression is damaged.
+    """
+    try:
+        with _open(path, stdin) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error, UnicodeError) as problem:
+        detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        raise UserError(f"cannot be read: {detail}", path) from problem
+
+
+@contextmanager
+def _open(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
+    with open(path, "rb") if path != STDIN or stdin is None else _borrowed(stdin) as raw:
+        if raw.peek(2)[:2] == _GZIP_MAGIC:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield _without_mark(io.BufferedReader(unpacked, 1 << 20))
+        else:
+            yield _without_mark(raw)
+
+
+@contextmanager
+def _borrowed(stdin: BinaryIO) -> Iterator[io.BufferedReader]:
+    """Lend a stream that is not ours to close."""
+    yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(stdin)  # type: ignore[type-var]
+
+
+def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:
+    head = stream.peek(_PEEK)
+    if head.startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+        return stream
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
+            return io.BufferedReader(_Recoded(text))
+    return stream
+
+
+class _Recoded(io.RawIOBase):
+    """The UTF-8 bytes of a text stream."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if not self._rest:
+            self._rest = self._text.read(1 << 16).encode("utf-8", "surrogatepass")
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

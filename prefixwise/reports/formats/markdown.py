@@ -1,0 +1,124 @@
+"""`markdown`: for pull requests and job summaries (GitHub's flavour)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prefixwise.core.excerpt import visible
+from prefixwise.core.report import Block, Findings, Histogram, Report, Requirement, Series, Table, Text, Tree, Unit
+from prefixwise.core.report import Waterfall as WaterfallBlock
+from prefixwise.reports import charts
+from prefixwise.reports.format import FORMATS, Format
+from prefixwise.reports.numbers import show, signed
+from prefixwise.reports.tables import as_table
+
+_BAR = 20
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_SPECIAL = re.compile(r"[\\`*_{}\[\]|~$^]|(?<=\])\(|!(?=\[)")
+_LEADING = re.compile(r"\A( *)([#=]|[+-](?=[ +-]|\Z))|\A( *\d{1,9})([.)])(?=[ ]|\Z)")
+# What GitHub turns into links, mentions and emoji after rendering, where a backslash no longer helps: a
+# comment keeps it apart and does not show.
+_LINKED = re.compile(
+    r"(?<=@)(?=[\w/])|(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//|[\w+-]+:)|(?<=mailto:)|(?<=xmpp:)|(?<=\bwww)(?=\.)",
+    re.IGNORECASE,
+)
+
+
+def escape(text: str) -> str:
+    """Return `text` on one line so that it renders as itself: no markup, table cell, link, mention or HTML."""
+    shown = _LINKED.sub("\0", visible(text)).translate(_ENTITIES)
+    shown = _LEADING.sub(r"\1\3\\\2\4", _SPECIAL.sub(r"\\\g<0>", shown))
+    return shown.replace("\0", "<!-- -->")
+
+
+def render(report: Report, **_layout: object) -> str:
+    """Return the report as headings, pipe tables and lists."""
+    parts = [f"## {escape(report.title)}"]
+    for block in report.blocks:
+        if block.title:
+            parts.append(f"### {escape(block.title)}")
+        parts += _block(block)
+        if not isinstance(block, Text | Findings) and block.note:
+            parts.append(escape(block.note))
+    if report.requirements:
+        parts.append("\n".join(map(_requirement, report.requirements)))
+    broken = [file for file in report.inputs if file.broken or file.reason_skipped]
+    notes = [f"- **note:** {escape(note)}" for note in report.notes]
+    for file in broken:
+        reason = f", skipped: {escape(file.reason_skipped)}" if file.reason_skipped else ""
+        notes.append(f"- **input:** {escape(file.path)}: {file.broken:,} broken of {file.records:,} records{reason}")
+    if notes:
+        parts.append("\n".join(notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> list[str]:
+    if isinstance(block, Text):
+        return ["\n\n".join(escape(line.lstrip(" ")) for line in block.lines)] if block.lines else []
+    if isinstance(block, Findings):
+        return ["\n".join(_findings(block)) or "No findings."]
+    if isinstance(block, Histogram):
+        return [_histogram(block)]
+    if isinstance(block, WaterfallBlock):
+        return [_waterfall(block)]
+    if isinstance(block, Tree):
+        return [_tree(block)]
+    table = as_table(block)
+    assert isinstance(table, Table)
+    right = [isinstance(block, Series) or column.unit is not Unit.TEXT for column in table.columns]
+    rows = [
+        [escape(show(cell, column.unit)) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
+    ]
+    return [_pipes([escape(column.title) for column in table.columns], right, rows)]
+
+
+def _tree(block: Tree) -> str:
+    rows = []
+    for depth, label, *cells in block.rows:
+        indent = "&emsp;" * (depth if isinstance(depth, int) else 0)
+        numbers = [escape(show(cell, column.unit)) for cell, column in zip(cells, block.columns, strict=True)]
+        rows.append([indent + escape(show(label)), *numbers])
+    titles = ["", *(escape(column.title) for column in block.columns)]
+    return _pipes(titles, [False, *(column.unit is not Unit.TEXT for column in block.columns)], rows)
+
+
+def _waterfall(block: WaterfallBlock) -> str:
+    rows = [[escape(block.start[0]), f"**{escape(show(block.start[1], block.unit))}**"]]
+    rows += [[escape(label), escape(signed(value, block.unit))] for label, value in block.steps]
+    rows.append([escape(block.end[0]), f"**{escape(show(block.end[1], block.unit))}**"])
+    return _pipes(["", block.unit.value], [False, True], rows)
+
+
+def _histogram(block: Histogram) -> str:
+    rows = [
+        [
+            escape(show(low, block.x.unit)),
+            escape(show(high, block.x.unit)),
+            f"{count:,}",
+            charts.bar(count, max(block.counts), _BAR),
+        ]
+        for low, high, count in zip(block.edges[:-1], block.edges[1:], block.counts, strict=True)
+    ]
+    return _pipes([escape(block.x.title), "to", "count", ""], [True, True, True, False], rows)
+
+
+def _findings(block: Findings) -> Iterator[str]:
+    for finding in block.findings:
+        where = escape(finding.path) + (f":{finding.line}" if finding.path and finding.line is not None else "")
+        yield f"- **{finding.level}** {escape(finding.rule)}{' at ' + where if where else ''}: {escape(finding.message)}"
+        if finding.help:
+            yield f"  - help: {escape(finding.help)}"
+
+
+def _requirement(requirement: Requirement) -> str:
+    actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
+    return f"- **{'met' if requirement.met else 'not met'}:** {escape(requirement.expression)} ({actual})"
+
+
+def _pipes(titles: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---:" if numbers else "---" for numbers in right]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (titles, rule, *rows))
+
+
+FORMATS.add("markdown", Format("markdown", "text/markdown", ".md", render))

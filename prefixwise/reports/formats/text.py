@@ -1,0 +1,277 @@
+"""`text`: for people at a terminal, in a pipe, in a CI log. Calm: thin rules, aligned numbers, few colours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, assert_never
+
+from prefixwise.core.excerpt import visible
+from prefixwise.core.report import (
+    Block,
+    Column,
+    Finding,
+    Findings,
+    Histogram,
+    InputFile,
+    Matrix,
+    Report,
+    Requirement,
+    Series,
+    Table,
+    Text,
+    Tree,
+    Unit,
+    Waterfall,
+)
+from prefixwise.reports import charts
+from prefixwise.reports.format import FORMATS, Format
+from prefixwise.reports.layout import GAP, Head, grid
+from prefixwise.reports.numbers import show, signed
+from prefixwise.reports.tables import as_table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_UNLIMITED = 1_000_000
+_PROSE = 100
+"""Cells to which prose is wrapped on a wide terminal."""
+_BAR = 40
+_POINTS = 12
+_INPUTS = 6
+"""Inputs that are listed one by one."""
+
+_LEVEL_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+_COMMAND = re.compile(r"^((?:\x1b\[[0-9;]*m|\s)*):(?=(?:\x1b\[[0-9;]*m)*:)", re.MULTILINE)
+
+
+def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
+    """Return the report as lines of text no wider than `width` cells, where numbers alone allow it."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=_UNLIMITED if width is None else width,
+        height=100,
+        force_terminal=colour,
+        force_jupyter=False,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        _environ={},
+    )
+    for number, section in enumerate(_sections(report, width)):
+        if number:
+            console.print()
+        for part in section:
+            console.print(part)
+    lines = (line.rstrip() for line in buffer.getvalue().split("\n"))
+    return _COMMAND.sub(r"\1\\x3a", "\n".join(lines))
+
+
+def _sections(report: Report, width: int | None) -> Iterator[list[RenderableType]]:
+    """Yield groups of lines between which a line stays empty."""
+    from rich.text import Text as Line
+
+    yield [Line(visible(report.title), style="bold"), *_inputs(report.inputs)]
+    for block in report.blocks:
+        title = [Line(visible(block.title), style="bold")] if block.title else []
+        note = [] if isinstance(block, Text | Findings) or not block.note else [_prose(block.note, width, "dim")]
+        yield [*title, *_block(block, width), *note]
+    if report.requirements:
+        yield [_requirement(requirement) for requirement in report.requirements]
+    if report.notes:
+        yield [_labelled("note: ", note, width) for note in report.notes]
+
+
+def _block(block: Block, width: int | None) -> list[RenderableType]:
+    match block:
+        case Text():
+            return [_prose(line, width) for line in block.lines]
+        case Table() | Matrix():
+            return _table(block, width)
+        case Tree():
+            return _tree(block, width)
+        case Waterfall():
+            return _waterfall(block, width)
+        case Series():
+            return _series(block, width)
+        case Histogram():
+            return _histogram(block, width)
+        case Findings():
+            return _findings(block, width)
+        case _:
+            assert_never(block)
+
+
+def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
+    table = as_table(block)
+    if table is None or not table.rows:
+        return [_nothing("no rows")]
+    rows = [[show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    return [grid([_head(column) for column in table.columns], rows, width)]
+
+
+def _tree(block: Tree, width: int | None) -> list[RenderableType]:
+    if not block.rows:
+        return [_nothing("no rows")]
+    depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
+    rows = [
+        [guide + show(label), *(show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True))]
+        for guide, (_, label, *cells) in zip(charts.guides(depths), block.rows, strict=True)
+    ]
+    return [grid([Head(""), *(_head(column) for column in block.columns)], rows, width)]
+
+
+def _waterfall(block: Waterfall, width: int | None) -> list[RenderableType]:
+    labels = [visible(label) for label, _ in (block.start, *block.steps, block.end)]
+    shown = [
+        show(block.start[1], block.unit),
+        *(signed(value, block.unit) for _, value in block.steps),
+        show(block.end[1], block.unit),
+    ]
+    room = _bar_width(width, max(map(len, labels)) + max(map(len, shown)))
+    bars = charts.floating_bars(block.start[1], [value for _, value in block.steps], block.end[1], room)
+    heads = [Head(""), Head(block.unit.value, right=True), Head("", fixed=True)]
+    return [grid(heads, list(zip(labels, shown, bars, strict=True)), width)]
+
+
+def _histogram(block: Histogram, width: int | None) -> list[RenderableType]:
+    if not block.counts:
+        return [_nothing("no values")]
+    edges = [show(edge, block.x.unit) for edge in block.edges]
+    counts = [show(count, Unit.COUNT) for count in block.counts]
+    room = _bar_width(width, 2 * max(map(len, edges)) + max(map(len, counts)) + 2 * GAP)
+    bars = [charts.bar(count, max(block.counts), room) for count in block.counts]
+    heads = [
+        Head(visible(block.x.title), right=True),
+        Head("to", right=True),
+        Head("count", right=True),
+        Head("", fixed=True),
+    ]
+    return [grid(heads, list(zip(edges[:-1], edges[1:], counts, bars, strict=True)), width)]
+
+
+def _series(block: Series, width: int | None) -> list[RenderableType]:
+    from rich.text import Text as Line
+
+    if not block.points or not block.lines:
+        return [_nothing("no points")]
+    sparks = []
+    for column, values in block.lines:
+        known = [value for value in values if value is not None]
+        ends = [show(edge(known), column.unit) if known else show(None) for edge in (min, max)]
+        sparks.append([visible(column.title), charts.sparkline(values, _BAR), *ends])
+    heads = [Head(""), Head("", fixed=True), Head("least", right=True), Head("most", right=True)]
+    indexes = charts.sample(len(block.points), _POINTS)
+    table = as_table(block)
+    assert table is not None
+    rows = [
+        [show(cell, column.unit) for cell, column in zip(table.rows[index], table.columns, strict=True)]
+        for index in indexes
+    ]
+    numbers = grid([Head(visible(column.title), right=True) for column in table.columns], rows, width)
+    left_out = len(block.points) - len(indexes)
+    more = [_nothing(f"{len(indexes)} of {len(block.points):,} points")] if left_out else []
+    return [grid(heads, sparks, width), Line(), numbers, *more]
+
+
+def _findings(block: Findings, width: int | None) -> list[RenderableType]:
+    from rich.text import Text as Line
+
+    if not block.findings:
+        return [_nothing("no findings")]
+    shown: list[RenderableType] = []
+    for finding in block.findings:
+        shown += [_finding(finding), _prose(finding.message, width, indent=2)]
+        if finding.help:
+            shown.append(_labelled("help: ", finding.help, width, indent=2))
+        shown.append(Line())
+    counts = [
+        f"{count} {level if count == 1 or level == 'info' else level + 's'}"
+        for level in _LEVEL_STYLES
+        if (count := sum(finding.level == level for finding in block.findings))
+    ]
+    return [*shown, Line(", ".join(counts))]
+
+
+def _finding(finding: Finding) -> RenderableType:
+    from rich.text import Text as Line
+
+    line = Line(overflow="fold")
+    if finding.path:
+        where = visible(finding.path) + (f":{finding.line}" if finding.line is not None else "")
+        line.append(where + "  ", style="bold")
+    line.append(finding.level, style=_LEVEL_STYLES[finding.level])
+    return line.append("  " + visible(finding.rule))
+
+
+def _inputs(inputs: tuple[InputFile, ...]) -> list[RenderableType]:
+    """Name the files read: all of a few, of many only those with something wrong."""
+    from rich.text import Text as Line
+
+    wrong = [file for file in inputs if file.broken or file.reason_skipped]
+    listed = inputs if len(inputs) <= _INPUTS else wrong
+    lines: list[RenderableType] = []
+    if len(inputs) > _INPUTS:
+        records = sum(file.records for file in inputs)
+        lines.append(Line(f"{len(inputs):,} files, {records:,} records", style="dim"))
+    for file in listed:
+        line = Line(visible(file.path), style="dim", overflow="fold")
+        line.append(f"  {visible(file.format)}, {file.records:,} record{'' if file.records == 1 else 's'}")
+        if file.broken:
+            line.append(f", {file.broken:,} broken", style="yellow not dim")
+        if file.reason_skipped:
+            line.append(f", skipped: {visible(file.reason_skipped)}", style="yellow not dim")
+        lines.append(line)
+    return lines
+
+
+def _requirement(requirement: Requirement) -> RenderableType:
+    from rich.text import Text as Line
+
+    line = Line("require  ", style="", overflow="fold")
+    line.append("met    " if requirement.met else "NOT MET", style="green" if requirement.met else "bold red")
+    line.append("  " + visible(requirement.expression))
+    actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
+    return line.append(f"  ({actual})", style="dim")
+
+
+def _head(column: Column) -> Head:
+    return Head(visible(column.title), right=column.unit is not Unit.TEXT)
+
+
+def _bar_width(width: int | None, taken: int) -> int:
+    return _BAR if width is None else max(10, min(_BAR, width - taken - 2 * GAP))
+
+
+def _prose(line: str, width: int | None, style: str = "", indent: int = 0) -> RenderableType:
+    return _labelled("", line, width, style=style, indent=indent)
+
+
+def _labelled(label: str, line: str, width: int | None, style: str = "", indent: int = 0) -> RenderableType:
+    """Return a paragraph that hangs under its label."""
+    from rich.table import Table as Layout
+    from rich.text import Text as Line
+
+    if width is None:
+        return Line(" " * indent).append(label, style="bold").append(visible(line), style=style)
+    layout = Layout.grid(padding=0)
+    layout.add_column(no_wrap=True, width=indent + len(label), style="bold")
+    layout.add_column(overflow="fold", max_width=min(width, _PROSE) - indent - len(label))
+    layout.add_row(Line(" " * indent + label), Line(visible(line), style=style))
+    return layout
+
+
+def _nothing(text: str) -> RenderableType:
+    from rich.text import Text as Line
+
+    return Line(text, style="dim")
+
+
+FORMATS.add("text", Format("text", "text/plain", ".txt", render))

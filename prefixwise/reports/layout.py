@@ -1,0 +1,107 @@
+"""Tables for a terminal: columns that fit, and one record a paragraph where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+GAP = 2
+_NARROWEST = 14
+"""Cells a column of text may be squeezed to before the table becomes records."""
+
+# Nothing but a thin rule under the headings.
+_BOX = "    \n    \n ── \n    \n    \n    \n    \n    \n"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One column: its heading, whether it is aligned right (and never wrapped), and the style of its cells."""
+
+    title: str
+    right: bool = False
+    style: str = ""
+    fixed: bool = False
+
+    @property
+    def rigid(self) -> bool:
+        """Whether the column keeps its natural width."""
+        return self.right or self.fixed
+
+
+def grid(heads: Sequence[Head], rows: Sequence[Sequence[str]], width: int | None) -> RenderableType:
+    """Return a table that fits `width` cells without losing a character.
+
+    Text wraps, numbers do not; when the numbers alone are too wide, each row becomes a paragraph of
+    `heading  value` lines.
+    """
+    natural = _natural_widths(heads, rows)
+    widths = _fitted(heads, natural, width)
+    if widths is None:
+        return _records(heads, rows)
+
+    from rich.box import Box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=Box(_BOX),
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        show_header=any(head.title for head in heads),
+        header_style="",
+        border_style="dim",
+    )
+    for head, cells in zip(heads, widths, strict=True):
+        table.add_column(
+            Text(head.title, style="dim"),
+            justify="right" if head.right else "left",
+            style=head.style,
+            width=cells,
+            overflow="fold",
+            vertical="top",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _natural_widths(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> list[int]:
+    from rich.cells import cell_len
+
+    columns = zip(*rows, strict=True) if rows else [()] * len(heads)
+    return [max(1, cell_len(head.title), *map(cell_len, cells)) for head, cells in zip(heads, columns, strict=True)]
+
+
+def _fitted(heads: Sequence[Head], natural: list[int], width: int | None) -> list[int] | None:
+    """Cap the text columns at one common width, the largest with which the table fits."""
+    room = width - GAP * (len(heads) - 1) if width is not None else sum(natural)
+    if sum(natural) <= room:
+        return natural
+    for cap in range(room, _NARROWEST - 1, -1):
+        widths = [cells if head.rigid else min(cells, cap) for head, cells in zip(heads, natural, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    return None
+
+
+def _records(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    paragraphs: list[RenderableType] = []
+    for number, row in enumerate(rows):
+        if number:
+            paragraphs.append(Text())
+        table = Table.grid(padding=(0, GAP, 0, 0))
+        table.add_column(no_wrap=True, style="dim")
+        table.add_column(overflow="fold")
+        for head, cell in zip(heads, row, strict=True):
+            table.add_row(Text(head.title), Text(cell, style=head.style))
+        paragraphs.append(table)
+    return Group(*paragraphs)
