@@ -141,17 +141,21 @@ class Rows:
         """Return where the record of `row` stands."""
         return Ref(self.files[self.file[row]], self.record[row], self.line[row] or None)
 
-    def by_start(self) -> list[int]:
-        """Return the rows in order of start time; rows without one keep their place after the row before them.
-
-        Gateways write at completion, so the order of a file is not the order of arrival. Equal times keep the
-        order of the file.
-        """
+    def start_times(self) -> list[float]:
+        """Return the start of each row; one without a start has that of the row before it."""
         last = -math.inf
         times = []
         for start in self.start:
             last = start if start == start else last
             times.append(last)
+        return times
+
+    def by_start(self) -> list[int]:
+        """Return the rows in order of start time; equal times keep the order of the file.
+
+        Gateways write at completion, so the order of a file is not the order of arrival.
+        """
+        times = self.start_times()
         return sorted(range(len(times)), key=times.__getitem__)
 
     def group(self, field: str) -> tuple[array[int], Names]:

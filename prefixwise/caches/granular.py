@@ -1,0 +1,62 @@
+"""Prefix caches that reuse whole units of a fixed size: what vLLM's block chain and SGLang's paged tree share.
+
+Both look up at most all tokens but the last (its logits are wanted), and both store whole units only, so with
+nothing evicted a request gets floor(min(shared, n - 1) / unit) units. Source: vLLM 0.32 and 0.33
+(`kv_cache_manager.get_computed_blocks`) and SGLang 0.5.23 (`radix_cache.match_prefix`), read 2026-11-30.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from prefixwise.caches.policy import Reason, Replay
+from prefixwise.caches.sharing import sharing
+from prefixwise.core.errors import UserError
+from prefixwise.corpus.rows import Rows
+
+
+class GranularPolicy:
+    """A cache of units of `unit` tokens, unbounded.
+
+    Args:
+        name: Rule name.
+        unit_name: What the rule calls its unit.
+        unit: Tokens in one unit.
+        namespace: Parts of the namespace that its keys hold.
+        outputs: Whether answers are cached.
+    """
+
+    def __init__(self, name: str, unit_name: str, unit: int, namespace: tuple[str, ...], outputs: bool) -> None:
+        self.label = f"{name}:{unit_name}={unit}" + ("" if outputs else ",outputs=no")
+        self.outputs = outputs
+        self._unit_name = unit_name
+        self._unit = unit
+        self._namespace = namespace
+
+    def check(self, rows: Rows) -> None:
+        """Raise UserError where the rows are a trace of coarser blocks than this rule's unit."""
+        grain = rows.tree.grain
+        if self._unit % grain:
+            raise UserError(
+                f"the trace holds hashes of {grain}-token blocks, which do not tell where inside a block two prompts "
+                f"part, so {self._unit}-token units cannot be counted",
+                f"--under {self.label}",
+                f"use {self._unit_name}={grain} or a multiple of it",
+            )
+
+    def replay(self, rows: Rows) -> Replay:
+        """Replay all rows in start order."""
+        self.check(rows)
+        unit = self._unit
+        own = sharing(rows, self._namespace, outputs=self.outputs).shared
+        model_wide = sharing(rows, outputs=self.outputs).shared
+        matched = array(
+            "i", (min(shared, n - 1) // unit * unit for shared, n in zip(own, rows.prompt_tokens, strict=True))
+        )
+        reason = bytearray(len(rows))
+        for row, (hit, shared, wide) in enumerate(zip(matched, own, model_wide, strict=True)):
+            if wide > shared:
+                reason[row] = Reason.ISOLATED
+            elif shared > hit:
+                reason[row] = Reason.GRANULARITY
+        return Replay(matched, reason)

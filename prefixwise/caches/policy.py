@@ -1,0 +1,100 @@
+"""The rule of one cache: given the rows, how many tokens of each prompt it serves, and why not more."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Protocol
+
+import msgspec
+
+from prefixwise.core.errors import UserError
+from prefixwise.core.registry import Registry
+from prefixwise.corpus.rows import Rows
+
+
+class Reason(IntEnum):
+    """Why a request got no more from the cache than it did."""
+
+    FIRST_SEEN = 0
+    """No earlier request of the model had more."""
+    GRANULARITY = 1
+    """An earlier one had more, below the rule's block, page or last-token limit."""
+    ISOLATED = 2
+    """An earlier one in another namespace had more."""
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """What a policy did: by row, cached prompt tokens and a `Reason`."""
+
+    matched: array[int]
+    reason: bytearray
+
+
+class Policy(Protocol):
+    """A cache rule with its parameters.
+
+    Attributes:
+        label: The rule in the form that `--under` takes, all parameters shown.
+        outputs: Whether it caches answers.
+    """
+
+    label: str
+    outputs: bool
+
+    def check(self, rows: Rows) -> None:
+        """Raise UserError where these rows cannot be counted under this rule."""
+        ...
+
+    def replay(self, rows: Rows) -> Replay:
+        """Replay all rows in start order."""
+        ...
+
+
+Factory = Callable[[Mapping[str, str]], Policy]
+POLICIES: Registry[Factory] = Registry("cache rule", "prefixwise.caches.policies", "policies")
+
+
+def parse_policy(text: str) -> Policy:
+    """Return the policy for `NAME` or `NAME:key=value,…`.
+
+    Raises:
+        UserError: Unknown rule or parameter, or a value that does not fit.
+    """
+    name, _, rest = text.partition(":")
+    parameters: dict[str, str] = {}
+    for item in filter(None, rest.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise UserError(f"{item!r} is not key=value", f"--under {text}", "for example vllm:block=16")
+        parameters[key.strip()] = value.strip()
+    try:
+        return POLICIES.get(name)(parameters)
+    except UserError as problem:
+        raise UserError(problem.what, f"--under {text}", problem.help) from None
+
+
+def positive(parameters: Mapping[str, str], name: str, default: int) -> int:
+    """Return a positive whole parameter. Raises UserError otherwise."""
+    text = parameters.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:10]) < 2**31:
+        raise UserError(f"{name}={text} is not a positive whole number")
+    return int(text)
+
+
+def yes_or_no(parameters: Mapping[str, str], name: str, default: bool) -> bool:
+    """Return a yes-or-no parameter. Raises UserError otherwise."""
+    text = parameters.get(name, "yes" if default else "no")
+    if text not in ("yes", "no"):
+        raise UserError(f"{name}={text} is neither yes nor no")
+    return text == "yes"
+
+
+def only(parameters: Mapping[str, str], *names: str) -> None:
+    """Raise UserError for a parameter that the rule does not have."""
+    for name in parameters:
+        if name not in names:
+            raise UserError(f"the rule has no parameter {name!r}", help=f"it has: {', '.join(names)}")
