@@ -30,16 +30,16 @@ class GranularPolicy:
         self.label = f"{name}:{unit_name}={unit}" + ("" if outputs else ",outputs=no")
         self.outputs = outputs
         self._unit_name = unit_name
-        self._unit = unit
+        self.unit = unit
         self._namespace = namespace
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's unit."""
         grain = rows.tree.grain
-        if self._unit % grain:
+        if self.unit % grain:
             raise UserError(
                 f"the trace holds hashes of {grain}-token blocks, which do not tell where inside a block two prompts "
-                f"part, so {self._unit}-token units cannot be counted",
+                f"part, so {self.unit}-token units cannot be counted",
                 f"--under {self.label}",
                 f"use {self._unit_name}={grain} or a multiple of it",
             )
@@ -47,7 +47,7 @@ class GranularPolicy:
     def replay(self, rows: Rows) -> Replay:
         """Replay all rows in start order."""
         self.check(rows)
-        unit = self._unit
+        unit = self.unit
         own = sharing(rows, self._namespace, outputs=self.outputs).shared
         model_wide = sharing(rows, outputs=self.outputs).shared
         matched = array(

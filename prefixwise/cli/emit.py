@@ -52,18 +52,18 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
     _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
     if not outputs.stdout.carries_notes:
         _say_notes(report, console)
-    failures = []
+    failures: list[tuple[Path, OSError]] = []
     for form, path in outputs.files:
         try:
             write_whole(path, form.render(report, width=None, colour=False))
-        except OSError as error:
-            failures.append((path, error))
+        except OSError as problem:
+            failures.append((path, problem))
     if failures:
-        path, error = failures[0]
+        failed, error = failures[0]
         more = f" (and {len(failures) - 1} more)" if failures[1:] else ""
         raise UserError(
             f"cannot write the report{more}: {error.strerror or error}",
-            where=str(path),
+            where=str(failed),
             help="nothing was left there; check the folder's permissions and free space",
         ) from error
 

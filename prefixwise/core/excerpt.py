@@ -11,16 +11,16 @@ import re
 from enum import StrEnum
 from typing import Literal
 
-from prefixwise.core.secret_shapes import Span, secret_spans
+from prefixwise.core.secret_shapes import Span, joined, secret_spans
 
 LIMIT = 40
 """The most characters of a log's text that a report shows unless the user asks for more."""
 
-_AHEAD = 1024
-"""How far past the cut secrets are looked for: the longest shape that must be seen whole is an e-mail address."""
+_AROUND = 512
+"""How far past a cut secrets are looked for: the longest shape that must be seen whole is an e-mail address."""
 
-_BEHIND = 8192
-"""How far before a tail secrets are looked for: a private key of 8,192 bits is 6.3 KB long."""
+_KEY_FILE = 8192
+"""How far before a tail a private key is looked for: one of 8,192 bits is 6.3 KB long, in many lines."""
 
 UNSAFE = re.compile(
     "["
@@ -105,9 +105,9 @@ def excerpt(
     if mode is Excerpts.FULL:
         return visible(text)
     if side == "head":
-        window = text[: limit + _AHEAD]
+        window = text[: limit + _AROUND]
         return visible(_head(_pieces(window, secret_spans(window)), limit, more=len(window) < len(text)))
-    window, spans, cut = _left_window(text, max(0, len(text) - limit - _BEHIND), len(text))
+    window, spans, cut = _left_window(text, max(0, len(text) - limit - _AROUND), len(text))
     return visible(_tail(_pieces(window, spans), limit, more=cut))
 
 
@@ -121,10 +121,11 @@ def excerpt_around(text: str, at: int, mode: Excerpts = Excerpts.MASKED, limit: 
         return "", ""
     if mode is Excerpts.FULL:
         return visible(text[:at]), visible(text[at:])
-    start = max(0, at - limit - _BEHIND)
-    stop = min(len(text), at + limit + _AHEAD)
+    start = max(0, at - limit - _AROUND)
+    stop = min(len(text), at + limit + _AROUND)
     window, spans, cut = _left_window(text, start, stop)
-    middle = next((span.start for span in spans if span.start < at - start < span.end), at - start)
+    middle = at - (stop - len(window))
+    middle = next((span.start for span in spans if span.start < middle < span.end), middle)
     before = [span for span in spans if span.end <= middle]
     after = [Span(s.start - middle, s.end - middle, s.kind) for s in spans if s.start >= middle]
     return (
@@ -137,13 +138,15 @@ def _left_window(text: str, start: int, stop: int) -> tuple[str, list[Span], boo
     """Return a window, its secrets, and whether text before it is missing.
 
     A run of key-like characters that the window's start cuts has lost the prefix it would be known by, so
-    all of it counts as a secret.
+    all of it counts as a secret; so does a private key that begins further up.
     """
+    key_file = text.find("-----BEGIN ", max(0, start - _KEY_FILE), start)
+    start = start if key_file < 0 else key_file
     window = text[start:stop]
     spans = secret_spans(window)
     run = _RUN.match(window)
     if start and run and _RUN.match(text[start - 1]):
-        spans = [Span(0, run.end(), "run"), *(span for span in spans if span.start >= run.end())]
+        spans = joined([Span(0, run.end(), "run"), *spans])
     return window, spans, start > 0
 
 

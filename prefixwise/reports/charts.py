@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -37,7 +38,7 @@ def floating_bars(start: float, steps: Sequence[float], end: float, width: int) 
             left, right = (left - 1, left) if left >= width else (left, left + 1)
         return " " * left + character * (right - left)
 
-    moves = [span(a, b, "▓" if b > a else "░") for a, b in zip(levels, levels[1:], strict=False)]
+    moves = [span(a, b, "▓" if b > a else "░") for a, b in itertools.pairwise(levels)]
     return [span(0, start, "█"), *moves, span(0, end, "█")]
 
 
@@ -78,7 +79,7 @@ def guides(depths: Sequence[int]) -> list[str]:
 def _buckets(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
     count = min(len(values), max(1, width))
     edges = [round(index * len(values) / count) for index in range(count + 1)] if count else []
-    return [values[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [values[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

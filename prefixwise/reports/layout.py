@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,11 +19,10 @@ _BOX = "    \n    \n ── \n    \n    \n    \n    \n    \n"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """One column: its heading, whether it is aligned right (and never wrapped), and the style of its cells."""
+    """One column: its heading, and whether it is aligned right or fixed, either of which never wraps."""
 
     title: str
     right: bool = False
-    style: str = ""
     fixed: bool = False
 
     @property
@@ -32,14 +31,24 @@ class Head:
         return self.right or self.fixed
 
 
-def grid(heads: Sequence[Head], rows: Sequence[Sequence[str]], width: int | None) -> RenderableType:
+class Hanging(NamedTuple):
+    """A cell whose text hangs under itself, to the right of `lead`, when it wraps."""
+
+    lead: str
+    text: str
+
+
+Cell: TypeAlias = str | Hanging
+
+
+def grid(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int | None) -> RenderableType:
     """Return a table that fits `width` cells without losing a character.
 
     Text wraps, numbers do not; when the numbers alone are too wide, each row becomes a paragraph of
     `heading  value` lines.
     """
-    natural = _natural_widths(heads, rows)
-    widths = _fitted(heads, natural, width)
+    lead = max((len(cell.lead) for row in rows for cell in row if isinstance(cell, Hanging)), default=0)
+    widths = _fitted(heads, _natural_widths(heads, rows), width, _NARROWEST + lead)
     if widths is None:
         return _records(heads, rows)
 
@@ -60,36 +69,51 @@ def grid(heads: Sequence[Head], rows: Sequence[Sequence[str]], width: int | None
         table.add_column(
             Text(head.title, style="dim"),
             justify="right" if head.right else "left",
-            style=head.style,
             width=cells,
             overflow="fold",
             vertical="top",
         )
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(_cell, row))
     return table
 
 
-def _natural_widths(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> list[int]:
+def _cell(cell: Cell) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    if isinstance(cell, str):
+        return Text(cell)
+    if not cell.lead:
+        return Text(cell.text)
+    layout = Table.grid(padding=0)
+    layout.add_column(width=len(cell.lead), no_wrap=True)
+    layout.add_column(overflow="fold")
+    layout.add_row(Text(cell.lead), Text(cell.text))
+    return layout
+
+
+def _natural_widths(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[int]:
     from rich.cells import cell_len
 
-    columns = zip(*rows, strict=True) if rows else [()] * len(heads)
+    texts = [[cell if isinstance(cell, str) else "".join(cell) for cell in row] for row in rows]
+    columns = zip(*texts, strict=True) if texts else [()] * len(heads)
     return [max(1, cell_len(head.title), *map(cell_len, cells)) for head, cells in zip(heads, columns, strict=True)]
 
 
-def _fitted(heads: Sequence[Head], natural: list[int], width: int | None) -> list[int] | None:
+def _fitted(heads: Sequence[Head], natural: list[int], width: int | None, narrowest: int) -> list[int] | None:
     """Cap the text columns at one common width, the largest with which the table fits."""
     room = width - GAP * (len(heads) - 1) if width is not None else sum(natural)
     if sum(natural) <= room:
         return natural
-    for cap in range(room, _NARROWEST - 1, -1):
+    for cap in range(room, narrowest - 1, -1):
         widths = [cells if head.rigid else min(cells, cap) for head, cells in zip(heads, natural, strict=True)]
         if sum(widths) <= room:
             return widths
     return None
 
 
-def _records(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> RenderableType:
+def _records(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -99,9 +123,9 @@ def _records(heads: Sequence[Head], rows: Sequence[Sequence[str]]) -> Renderable
         if number:
             paragraphs.append(Text())
         table = Table.grid(padding=(0, GAP, 0, 0))
-        table.add_column(no_wrap=True, style="dim")
+        table.add_column(overflow="fold", style="dim")
         table.add_column(overflow="fold")
         for head, cell in zip(heads, row, strict=True):
-            table.add_row(Text(head.title), Text(cell, style=head.style))
+            table.add_row(Text(head.title), _cell(cell))
         paragraphs.append(table)
     return Group(*paragraphs)

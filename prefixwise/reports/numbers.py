@@ -63,11 +63,8 @@ def _seconds(value: float) -> str:
 def _bytes(value: float) -> str:
     if abs(value) < 1024:
         return f"{value:,.0f} B"
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        value /= 1024
-        if abs(value) < 1024:
-            break
-    return f"{value:,.1f} {unit}"
+    power = next((power for power in (1, 2, 3) if abs(value) < 1024 ** (power + 1)), 4)
+    return f"{value / 1024**power:,.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
 
 
 def _usd(value: float) -> str:

@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prefixwise.core.excerpt import visible
-from prefixwise.core.report import Block, Findings, Histogram, Report, Requirement, Series, Table, Text, Tree, Unit
+from prefixwise.core.report import (
+    Block,
+    Findings,
+    Histogram,
+    InputFile,
+    Report,
+    Requirement,
+    Series,
+    Table,
+    Text,
+    Tree,
+    Unit,
+)
 from prefixwise.core.report import Waterfall as WaterfallBlock
 from prefixwise.reports import charts
 from prefixwise.reports.format import FORMATS, Format
@@ -14,9 +26,10 @@ from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.tables import as_table
 
 _BAR = 20
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_SPECIAL = re.compile(r"[\\`*_{}\[\]|~$^]|(?<=\])\(|!(?=\[)")
-_LEADING = re.compile(r"\A( *)([#=]|[+-](?=[ +-]|\Z))|\A( *\d{1,9})([.)])(?=[ ]|\Z)")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;"})
+# An underscore inside a word and a lone dollar are only themselves; two dollars are a formula.
+_SPECIAL = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)")
+_LEADING = re.compile(r"\A( *)([#=>]|[+-](?=[ +-]|\Z))|\A( *\d{1,9})([.)])(?=[ ]|\Z)")
 # What GitHub turns into links, mentions and emoji after rendering, where a backslash no longer helps: a
 # comment keeps it apart and does not show.
 _LINKED = re.compile(
@@ -28,7 +41,10 @@ _LINKED = re.compile(
 def escape(text: str) -> str:
     """Return `text` on one line so that it renders as itself: no markup, table cell, link, mention or HTML."""
     shown = _LINKED.sub("\0", visible(text)).translate(_ENTITIES)
-    shown = _LEADING.sub(r"\1\3\\\2\4", _SPECIAL.sub(r"\\\g<0>", shown))
+    shown = _SPECIAL.sub(r"\\\g<0>", shown)
+    if shown.count("$") > 1:
+        shown = shown.replace("$", "\\$")
+    shown = _LEADING.sub(r"\1\3\\\2\4", shown)
     return shown.replace("\0", "<!-- -->")
 
 
@@ -41,15 +57,10 @@ def render(report: Report, **_layout: object) -> str:
         parts += _block(block)
         if not isinstance(block, Text | Findings) and block.note:
             parts.append(escape(block.note))
-    if report.requirements:
-        parts.append("\n".join(map(_requirement, report.requirements)))
-    broken = [file for file in report.inputs if file.broken or file.reason_skipped]
-    notes = [f"- **note:** {escape(note)}" for note in report.notes]
-    for file in broken:
-        reason = f", skipped: {escape(file.reason_skipped)}" if file.reason_skipped else ""
-        notes.append(f"- **input:** {escape(file.path)}: {file.broken:,} broken of {file.records:,} records{reason}")
-    if notes:
-        parts.append("\n".join(notes))
+    closing = [*map(_requirement, report.requirements), *(f"- **note:** {escape(note)}" for note in report.notes)]
+    closing += [_input(file) for file in report.inputs if file.broken or file.reason_skipped]
+    if closing:
+        parts.append("\n".join(closing))
     return "\n\n".join(parts) + "\n"
 
 
@@ -106,7 +117,8 @@ def _histogram(block: Histogram) -> str:
 def _findings(block: Findings) -> Iterator[str]:
     for finding in block.findings:
         where = escape(finding.path) + (f":{finding.line}" if finding.path and finding.line is not None else "")
-        yield f"- **{finding.level}** {escape(finding.rule)}{' at ' + where if where else ''}: {escape(finding.message)}"
+        at = f" at {where}" if where else ""
+        yield f"- **{finding.level}** {escape(finding.rule)}{at}: {escape(finding.message)}"
         if finding.help:
             yield f"  - help: {escape(finding.help)}"
 
@@ -114,6 +126,11 @@ def _findings(block: Findings) -> Iterator[str]:
 def _requirement(requirement: Requirement) -> str:
     actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
     return f"- **{'met' if requirement.met else 'not met'}:** {escape(requirement.expression)} ({actual})"
+
+
+def _input(file: InputFile) -> str:
+    wrong = f"skipped: {escape(file.reason_skipped)}" if file.reason_skipped else f"{file.broken:,} broken"
+    return f"- **input:** {escape(file.path)}: {file.records:,} records, {wrong}"
 
 
 def _pipes(titles: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from prefixwise.core.excerpt import visible
@@ -25,9 +25,10 @@ from prefixwise.core.report import (
     Unit,
     Waterfall,
 )
+from prefixwise.core.report import Cell as Value
 from prefixwise.reports import charts
 from prefixwise.reports.format import FORMATS, Format
-from prefixwise.reports.layout import GAP, Head, grid
+from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.tables import as_table
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _UNLIMITED = 1_000_000
+_NARROWEST = 40
 _PROSE = 100
 """Cells to which prose is wrapped on a wide terminal."""
 _BAR = 40
@@ -43,13 +45,14 @@ _INPUTS = 6
 """Inputs that are listed one by one."""
 
 _LEVEL_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
-_COMMAND = re.compile(r"^((?:\x1b\[[0-9;]*m|\s)*):(?=(?:\x1b\[[0-9;]*m)*:)", re.MULTILINE)
+_COMMAND = re.compile(r"^((?:\x1b\[[0-9;]*m| )*):(?=(?:\x1b\[[0-9;]*m)*:)", re.MULTILINE)
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
     """Return the report as lines of text no wider than `width` cells, where numbers alone allow it."""
     from rich.console import Console
 
+    width = None if width is None else max(width, _NARROWEST)
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -84,7 +87,7 @@ def _sections(report: Report, width: int | None) -> Iterator[list[RenderableType
         note = [] if isinstance(block, Text | Findings) or not block.note else [_prose(block.note, width, "dim")]
         yield [*title, *_block(block, width), *note]
     if report.requirements:
-        yield [_requirement(requirement) for requirement in report.requirements]
+        yield [*_requirements(report.requirements)]
     if report.notes:
         yield [_labelled("note: ", note, width) for note in report.notes]
 
@@ -113,7 +116,7 @@ def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
     table = as_table(block)
     if table is None or not table.rows:
         return [_nothing("no rows")]
-    rows = [[show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    rows = [_shown(row, table.columns) for row in table.rows]
     return [grid([_head(column) for column in table.columns], rows, width)]
 
 
@@ -121,8 +124,11 @@ def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     if not block.rows:
         return [_nothing("no rows")]
     depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
-    rows = [
-        [guide + show(label), *(show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True))]
+    rows: list[list[Cell]] = [
+        [
+            Hanging(guide, show(label)),
+            *(show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True)),
+        ]
         for guide, (_, label, *cells) in zip(charts.guides(depths), block.rows, strict=True)
     ]
     return [grid([Head(""), *(_head(column) for column in block.columns)], rows, width)]
@@ -171,10 +177,7 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
     indexes = charts.sample(len(block.points), _POINTS)
     table = as_table(block)
     assert table is not None
-    rows = [
-        [show(cell, column.unit) for cell, column in zip(table.rows[index], table.columns, strict=True)]
-        for index in indexes
-    ]
+    rows = [_shown(table.rows[index], table.columns) for index in indexes]
     numbers = grid([Head(visible(column.title), right=True) for column in table.columns], rows, width)
     left_out = len(block.points) - len(indexes)
     more = [_nothing(f"{len(indexes)} of {len(block.points):,} points")] if left_out else []
@@ -221,29 +224,38 @@ def _inputs(inputs: tuple[InputFile, ...]) -> list[RenderableType]:
     if len(inputs) > _INPUTS:
         records = sum(file.records for file in inputs)
         lines.append(Line(f"{len(inputs):,} files, {records:,} records", style="dim"))
-    for file in listed:
-        line = Line(visible(file.path), style="dim", overflow="fold")
-        line.append(f"  {visible(file.format)}, {file.records:,} record{'' if file.records == 1 else 's'}")
-        if file.broken:
-            line.append(f", {file.broken:,} broken", style="yellow not dim")
-        if file.reason_skipped:
-            line.append(f", skipped: {visible(file.reason_skipped)}", style="yellow not dim")
-        lines.append(line)
-    return lines
+    return [*lines, *map(_input, listed)]
 
 
-def _requirement(requirement: Requirement) -> RenderableType:
+def _input(file: InputFile) -> RenderableType:
     from rich.text import Text as Line
 
-    line = Line("require  ", style="", overflow="fold")
-    line.append("met    " if requirement.met else "NOT MET", style="green" if requirement.met else "bold red")
-    line.append("  " + visible(requirement.expression))
-    actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-    return line.append(f"  ({actual})", style="dim")
+    line = Line(visible(file.path) + "  ", style="dim", overflow="fold")
+    if file.reason_skipped:
+        return line.append(f"skipped: {visible(file.reason_skipped)}", style="yellow not dim")
+    form = visible(file.format) + ", " if file.format else ""
+    line.append(f"{form}{file.records:,} record{'' if file.records == 1 else 's'}")
+    return line.append(f", {file.broken:,} broken", style="yellow not dim") if file.broken else line
+
+
+def _requirements(requirements: tuple[Requirement, ...]) -> Iterator[RenderableType]:
+    from rich.text import Text as Line
+
+    longest = max(len(visible(requirement.expression)) for requirement in requirements)
+    for requirement in requirements:
+        line = Line("require  ", overflow="fold")
+        line.append("met    " if requirement.met else "NOT MET", style="green" if requirement.met else "bold red")
+        line.append(f"  {visible(requirement.expression):{longest}}")
+        actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
+        yield line.append(f"  {actual}", style="dim")
 
 
 def _head(column: Column) -> Head:
     return Head(visible(column.title), right=column.unit is not Unit.TEXT)
+
+
+def _shown(cells: Sequence[Value], columns: Sequence[Column]) -> list[str]:
+    return [show(cell, column.unit) for cell, column in zip(cells, columns, strict=True)]
 
 
 def _bar_width(width: int | None, taken: int) -> int:
@@ -261,10 +273,12 @@ def _labelled(label: str, line: str, width: int | None, style: str = "", indent:
 
     if width is None:
         return Line(" " * indent).append(label, style="bold").append(visible(line), style=style)
+    lead = [Line(" " * indent + label)] if indent or label else []
     layout = Layout.grid(padding=0)
-    layout.add_column(no_wrap=True, width=indent + len(label), style="bold")
+    for part in lead:
+        layout.add_column(no_wrap=True, width=len(part), style="bold")
     layout.add_column(overflow="fold", max_width=min(width, _PROSE) - indent - len(label))
-    layout.add_row(Line(" " * indent + label), Line(visible(line), style=style))
+    layout.add_row(*lead, Line(visible(line), style=style))
     return layout
 
 

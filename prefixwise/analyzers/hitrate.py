@@ -1,0 +1,230 @@
+"""Hit rates: what the log reports, what cache rules give, and what no rule can exceed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared
+from prefixwise.analyzers.weights import ModelTokens, factors, model_tokens
+from prefixwise.caches.policy import Policy, Reason, parse_policy
+from prefixwise.caches.sharing import sharing
+from prefixwise.core.errors import UserError
+from prefixwise.core.excerpt import Excerpts
+from prefixwise.core.request import Ref
+from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.rows import GROUPS, NONE, Rows
+
+DEFAULT_RULES = ("vllm", "sglang")
+CEILING = "ceiling"
+REPORTED = "reported"
+_LOST = 10
+_PREFIXES = 10
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Cached prompt tokens under one rule, over some requests.
+
+    Attributes:
+        rule: Label of the rule; `reported` or `ceiling`.
+        requests: How many were counted (for `reported`: those whose usage says both figures).
+        prompt_tokens, cached_tokens: In tokens; of models without a public tokenizer, calibrated.
+        without_outputs: Cached tokens if answers did not enter the cache; None where that makes no difference.
+    """
+
+    rule: str
+    requests: int
+    prompt_tokens: int
+    cached_tokens: int
+    without_outputs: int | None = None
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Cached over prompt tokens, None without any."""
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
+
+
+class Group(msgspec.Struct, frozen=True):
+    """One value of the field that `--by` names."""
+
+    name: str
+    counts: tuple[Counts, ...]
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """A request that had to prefill most although an earlier one of its family existed.
+
+    Attributes:
+        at: The request; `nearest`: the earlier request with the longest common prefix, if any.
+        parts_after: Tokens of that common prefix; `then`: the text that follows it here.
+        reason: Why the rule gave no more.
+    """
+
+    at: Ref
+    nearest: Ref | None
+    prompt_tokens: int
+    cached_tokens: int
+    parts_after: int
+    reason: Reason
+    then: str
+
+
+class HitRate(msgspec.Struct, frozen=True):
+    """All of it: totals by rule, groups, the most shared prefixes, the requests that lost most."""
+
+    totals: tuple[Counts, ...]
+    by: dict[str, tuple[Group, ...]]
+    models: tuple[ModelTokens, ...]
+    prefixes: tuple[SharedPrefix, ...]
+    lost: tuple[Lost, ...]
+    uncertain_media: int
+
+
+def rules_for(rows: Rows, specs: Sequence[str]) -> list[Policy]:
+    """Return the policies for `--under`; without any, vLLM's and SGLang's at the finest unit the rows allow.
+
+    Raises:
+        UserError: A rule is unknown or cannot be counted on these rows.
+    """
+    if not specs and rows.tree.grain > 1:
+        specs = (f"vllm:block={rows.tree.grain}", f"sglang:page={rows.tree.grain}")
+    policies = [parse_policy(spec) for spec in specs or DEFAULT_RULES]
+    for policy in policies:
+        policy.check(rows)
+    return list({policy.label: policy for policy in policies}.values())
+
+
+def hit_rate(
+    corpus: Corpus, specs: Sequence[str] = (), by: Sequence[str] = (), excerpts: Excerpts = Excerpts.MASKED
+) -> HitRate:
+    """Count `corpus` under each rule.
+
+    Args:
+        corpus: What was read.
+        specs: Rules as `--under` takes them.
+        by: Fields to group by.
+        excerpts: How much prompt text the result may hold.
+
+    Raises:
+        UserError: A rule or field is unknown, or a rule cannot be counted on these rows.
+    """
+    for field in by:
+        if field not in GROUPS:
+            raise UserError(f"cannot group by {field!r}", "--by", f"known: {', '.join(sorted(GROUPS))}")
+    rows = corpus.rows
+    policies = rules_for(rows, specs)
+    models = model_tokens(corpus)
+    cached, bare = _cached_by_rule(rows, policies)
+    table = _Totals(rows, factors(rows, models), cached, bare)
+    return HitRate(
+        totals=table.counts(None)[0].counts,
+        by={field: table.counts(field) for field in by},
+        models=models,
+        prefixes=most_shared(corpus, _PREFIXES, excerpts),
+        lost=_lost(corpus, policies[0], excerpts),
+        uncertain_media=len(rows.bands),
+    )
+
+
+def _cached_by_rule(rows: Rows, policies: list[Policy]) -> tuple[dict[str, Sequence[int]], dict[str, Sequence[int]]]:
+    """Return cached tokens by rule and row, with and without answers in the cache."""
+    answers = any(node != NONE for node in rows.response_node)
+    cached: dict[str, Sequence[int]] = {}
+    bare: dict[str, Sequence[int]] = {}
+    for policy in policies:
+        cached[policy.label] = policy.replay(rows).matched
+        if answers and policy.outputs:
+            bare[policy.label] = parse_policy(f"{policy.label},outputs=no").replay(rows).matched
+    cached[CEILING] = sharing(rows).shared
+    if answers:
+        bare[CEILING] = sharing(rows, outputs=False).shared
+    return cached, bare
+
+
+class _Totals:
+    """Sums by group, kept apart by model so that calibration is applied to sums, not to requests."""
+
+    def __init__(
+        self, rows: Rows, weights: list[float], cached: dict[str, Sequence[int]], bare: dict[str, Sequence[int]]
+    ) -> None:
+        self._rows = rows
+        self._weights = weights
+        self._cached = cached
+        self._bare = bare
+
+    def counts(self, field: str | None) -> tuple[Group, ...]:
+        """Return one group a value of `field`, those with most prompt tokens first; one group for None."""
+        rows = self._rows
+        if field is None:
+            column: Sequence[int] = bytes(len(rows))
+            names: Sequence[str] = ("",)
+        else:
+            column, known = rows.group(field)
+            names = [name or f"(no {field})" for name in known.names]
+        requests, prompt, reported = self._base(column)
+        sums = {rule: self._sum(column, values) for rule, values in self._cached.items()}
+        bare = {rule: self._sum(column, values) for rule, values in self._bare.items()}
+        groups = []
+        for value in sorted(requests, key=lambda value: (-prompt[value], value)):
+            counts = [Counts(REPORTED, *reported[value])] if value in reported else []
+            for rule, by_group in sums.items():
+                without = bare[rule].get(value, 0) if rule in bare else None
+                counts.append(Counts(rule, requests[value], prompt[value], by_group.get(value, 0), without))
+            groups.append(Group(names[value] if value >= 0 else "(no text)", tuple(counts)))
+        return tuple(groups)
+
+    def _sum(self, column: Sequence[int], values: Sequence[int]) -> dict[int, int]:
+        """Return the calibrated sum of `values` by group."""
+        sums: dict[tuple[int, int], int] = {}
+        for group, model, value in zip(column, self._rows.model, values, strict=True):
+            key = (group, model)
+            sums[key] = sums.get(key, 0) + value
+        totals: dict[int, float] = {}
+        for (group, model), value in sums.items():
+            totals[group] = totals.get(group, 0) + value * self._weights[model]
+        return {group: round(value) for group, value in totals.items()}
+
+    def _base(self, column: Sequence[int]) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, int, int]]]:
+        """Return requests, prompt tokens and (requests, prompt, cached as reported) by group."""
+        rows = self._rows
+        requests: dict[int, int] = {}
+        reported: dict[int, tuple[int, int, int]] = {}
+        for group, said, cached in zip(column, rows.reported_prompt, rows.cached, strict=True):
+            requests[group] = requests.get(group, 0) + 1
+            if said != NONE and cached != NONE:
+                count, prompts, hits = reported.get(group, (0, 0, 0))
+                reported[group] = (count + 1, prompts + said, hits + cached)
+        return requests, self._sum(column, rows.prompt_tokens), reported
+
+
+def _lost(corpus: Corpus, policy: Policy, excerpts: Excerpts) -> tuple[Lost, ...]:
+    """Return the requests with most uncached tokens among those whose family was seen before."""
+    from prefixwise.analyzers.shared_prefixes import text_after
+
+    rows = corpus.rows
+    replay = policy.replay(rows)
+    near = sharing(rows)
+    seen: set[int] = set()
+    candidates = []
+    for row in rows.by_start():
+        if rows.family[row] in seen or near.partner[row] != NONE:
+            candidates.append((replay.matched[row] - rows.prompt_tokens[row], row))
+        seen.add(rows.family[row])
+    lost = []
+    for missed, row in sorted(candidates)[:_LOST]:
+        if missed == 0:
+            break
+        partner = near.partner[row]
+        lost.append(
+            Lost(
+                rows.ref(row),
+                rows.ref(partner) if partner != NONE else None,
+                rows.prompt_tokens[row],
+                replay.matched[row],
+                near.shared[row],
+                Reason(replay.reason[row]),
+                text_after(corpus, rows.node[row], near.shared[row], excerpts),
+            )
+        )
+    return tuple(lost)

@@ -1,0 +1,270 @@
+"""The hit-rate report: tables for people, values for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
+from prefixwise.analyzers.requirements import check
+from prefixwise.analyzers.weights import ModelTokens
+from prefixwise.caches.policy import Reason
+from prefixwise.core.excerpt import Excerpts, excerpt
+from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Unit
+from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.tokenizer import Exactness
+
+_MOST_GROUPS = 20
+_MOST_INPUTS = 20
+_MOST_MODELS = 20
+_NAMES = {REPORTED: "reported by the log's usage", CEILING: "ceiling (token by token, one namespace)"}
+_REASONS = {
+    Reason.FIRST_SEEN: "first of its kind from there on",
+    Reason.GRANULARITY: "below the unit or last-token rule",
+    Reason.ISOLATED: "in another namespace",
+}
+
+
+def hit_rate_report(
+    corpus: Corpus, result: HitRate, requirements: Sequence[str] = (), excerpts: Excerpts = Excerpts.MASKED
+) -> Report:
+    """Return the report of a hit-rate count.
+
+    Raises:
+        UserError: A requirement that cannot be read.
+    """
+    blocks: list[Block] = [_totals(result.totals)]
+    blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
+    if result.prefixes:
+        blocks.append(_prefixes(result))
+    if result.lost:
+        blocks.append(_lost(result))
+    if result.models:
+        blocks.append(_models(result.models))
+    blocks.append(_inputs(corpus))
+    if corpus.broken:
+        blocks.append(_broken(corpus))
+    return Report(
+        schema="prefixwise/hitrate",
+        schema_version=1,
+        command="hitrate",
+        title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
+        blocks=tuple(blocks),
+        values=_values(corpus, result, excerpts),
+        inputs=corpus.inputs,
+        notes=_notes(corpus, result),
+        requirements=check(requirements, _figures(result)),
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _figures(result: HitRate) -> dict[str, float | None]:
+    by_rule = {counts.rule: counts for counts in result.totals}
+    first = next(counts for counts in result.totals if counts.rule not in (REPORTED, CEILING))
+    reported = by_rule.get(REPORTED)
+    return {
+        "hit_rate": first.hit_rate,
+        "reported_hit_rate": reported.hit_rate if reported else None,
+        "ceiling": by_rule[CEILING].hit_rate,
+        "cached_tokens": float(first.cached_tokens),
+    }
+
+
+def _totals(totals: tuple[Counts, ...]) -> Table:
+    outputs = any(counts.without_outputs is not None for counts in totals)
+    columns = [
+        Column("rule", "rule"),
+        Column("requests", "requests", Unit.COUNT),
+        Column("prompt_tokens", "prompt tokens", Unit.TOKENS),
+        Column("cached_tokens", "saved prefill tokens", Unit.TOKENS),
+        Column("prefill_tokens", "left to prefill", Unit.TOKENS),
+        Column("hit_rate", "hit rate", Unit.RATE),
+    ]
+    if outputs:
+        columns.append(Column("hit_rate_without_outputs", "if answers were not cached", Unit.RATE))
+    rows = []
+    for counts in totals:
+        cells: list[Cell] = [
+            _NAMES.get(counts.rule, counts.rule),
+            counts.requests,
+            counts.prompt_tokens,
+            counts.cached_tokens,
+            counts.prompt_tokens - counts.cached_tokens,
+            counts.hit_rate,
+        ]
+        if outputs:
+            cells.append(_without(counts))
+        rows.append(tuple(cells))
+    note = "Rules are replayed in start order with unlimited capacity: nothing is evicted and nothing expires."
+    return Table("rules", "Hit rate by rule", tuple(columns), tuple(rows), note)
+
+
+def _without(counts: Counts) -> float | None:
+    if counts.without_outputs is None or not counts.prompt_tokens:
+        return None
+    return counts.without_outputs / counts.prompt_tokens
+
+
+def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
+    rules = list(dict.fromkeys(counts.rule for group in groups for counts in group.counts))
+    columns = [
+        Column(field, field),
+        Column("requests", "requests", Unit.COUNT),
+        Column("prompt_tokens", "prompt tokens", Unit.TOKENS),
+        *(Column(f"hit_rate {rule}", rule, Unit.RATE) for rule in rules),
+    ]
+    rows = []
+    for group in groups[:_MOST_GROUPS]:
+        by_rule = {counts.rule: counts for counts in group.counts}
+        base = by_rule[CEILING]
+        rates = (by_rule[rule].hit_rate if rule in by_rule else None for rule in rules)
+        rows.append((_group_name(field, group, excerpts), base.requests, base.prompt_tokens, *rates))
+    left = len(groups) - _MOST_GROUPS
+    note = f"{left} more, with fewer tokens each, are in the JSON." if left > 0 else ""
+    return Table(f"by_{field}", f"By {field}", tuple(columns), tuple(rows), note)
+
+
+def _group_name(field: str, group: Group, excerpts: Excerpts) -> str:
+    """Return a group's name; that of a family quotes its prompt and is cut and masked like any excerpt."""
+    if field != "family":
+        return group.name
+    number, colon, head = group.name.partition(": ")
+    return f"{number}{colon}{excerpt(head, excerpts)}"
+
+
+def _prefixes(result: HitRate) -> Table:
+    columns = [
+        Column("requests", "requests", Unit.COUNT),
+        Column("tokens", "tokens", Unit.TOKENS),
+        Column("saved_tokens", "saved tokens", Unit.TOKENS),
+    ]
+    rows: list[tuple[Cell, ...]] = [(p.requests, p.tokens, p.saved_tokens) for p in result.prefixes]
+    if any(p.head or p.tail for p in result.prefixes):
+        columns += [Column("head", "begins"), Column("tail", "ends")]
+        rows = [(*row, p.head, p.tail) for row, p in zip(rows, result.prefixes, strict=True)]
+    note = "Saved: what caching this prefix adds to the prefixes listed above it."
+    return Table("shared_prefixes", "Most shared prefixes", tuple(columns), tuple(rows), note)
+
+
+def _lost(result: HitRate) -> Table:
+    columns = (
+        Column("request", "request"),
+        Column("prompt_tokens", "prompt tokens", Unit.TOKENS),
+        Column("cached_tokens", "cached", Unit.TOKENS),
+        Column("uncached_tokens", "uncached", Unit.TOKENS),
+        Column("nearest", "nearest earlier request"),
+        Column("parts_after", "parts after", Unit.TOKENS),
+        Column("then", "and goes on"),
+        Column("reason", "why no more"),
+    )
+    rows = tuple(
+        (
+            str(lost.at),
+            lost.prompt_tokens,
+            lost.cached_tokens,
+            lost.prompt_tokens - lost.cached_tokens,
+            str(lost.nearest) if lost.nearest else None,
+            lost.parts_after,
+            lost.then,
+            _REASONS[lost.reason],
+        )
+        for lost in result.lost
+    )
+    note = "Under the first rule, first requests of a family left out. See why with: prefixwise diff NEAREST REQUEST"
+    return Table("lost_most", "Requests that lost most", columns, rows, note)
+
+
+def _models(models: tuple[ModelTokens, ...]) -> Table:
+    columns = (
+        Column("model", "model"),
+        Column("tokenizer", "tokenizer"),
+        Column("exactness", "counts are"),
+        Column("factor", "calibrated by", Unit.COUNT),
+        Column("calibrated_on", "on requests", Unit.COUNT),
+        Column("reported_over_counted", "reported / counted", Unit.RATE),
+        Column("note", "note"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for m in sorted(models, key=lambda m: -m.calibrated_on)[:_MOST_MODELS]:
+        factor = round(m.factor, 4) if m.exactness is Exactness.ESTIMATED and m.calibrated_on else None
+        rows.append(
+            (m.model or "(no model)", m.tokenizer, m.exactness.value, factor, m.calibrated_on or None,
+             m.reported_over_counted, m.note)
+        )  # fmt: skip
+    return Table("models", "How tokens were counted", columns, tuple(rows))
+
+
+def _inputs(corpus: Corpus) -> Table:
+    columns = (
+        Column("path", "file"),
+        Column("format", "read as"),
+        Column("record_path", "body at"),
+        Column("records", "records", Unit.COUNT),
+        Column("broken", "broken", Unit.COUNT),
+    )
+    files: tuple[InputFile, ...] = corpus.inputs
+    rows = tuple((f.path, f.format, f.record_path or None, f.records, f.broken) for f in files[:_MOST_INPUTS])
+    left = len(files) - _MOST_INPUTS
+    return Table("inputs", "Input", columns, rows, f"{left} more files are in the JSON." if left > 0 else "")
+
+
+def _broken(corpus: Corpus) -> Table:
+    columns = (
+        Column("path", "file"),
+        Column("record", "record", Unit.COUNT),
+        Column("line", "line", Unit.COUNT),
+        Column("reason", "why it was skipped"),
+    )
+    rows = tuple((b.path, b.record, b.line or None, b.reason) for b in corpus.broken)
+    return Table("broken", "Broken records", columns, rows, "The first ones; all are counted under Input.")
+
+
+def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
+    notes = list(corpus.facts)
+    rows = corpus.rows
+    broken = sum(file.broken for file in corpus.inputs)
+    if broken:
+        notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")
+    if corpus.index is not None and all(start != start for start in rows.start):
+        notes.append("The log has no times: requests are taken in the order of the file.")
+    if not any(counts.rule == REPORTED for counts in result.totals):
+        notes.append("The log reports no cached tokens: there is nothing to compare the rules with.")
+    if result.uncertain_media:
+        low = sum(band[0] for band in rows.bands.values())
+        high = sum(band[1] for band in rows.bands.values())
+        notes.append(
+            f"{_plural(result.uncertain_media, 'request')} with media of unknown size: their prompt tokens may be "
+            f"{low:,} fewer or {high:,} more in all."
+        )
+    estimated = [m for m in result.models if m.exactness is Exactness.ESTIMATED]
+    if estimated:
+        names = ", ".join(m.model or "(no model)" for m in estimated[:5]) + (", …" if len(estimated) > 5 else "")
+        notes.append(f"Token counts are estimates for {names}; hit rates depend on them little, thresholds more.")
+    return tuple(notes)
+
+
+def _values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> dict[str, object]:
+    def counts(found: tuple[Counts, ...]) -> list[dict[str, object]]:
+        return [{**msgspec.structs.asdict(c), "hit_rate": c.hit_rate} for c in found]
+
+    return {
+        "requests": len(corpus.rows),
+        "rules": counts(result.totals),
+        "by": {
+            field: [{"name": _group_name(field, group, excerpts), "rules": counts(group.counts)} for group in groups]
+            for field, groups in result.by.items()
+        },
+        "models": [msgspec.structs.asdict(m) for m in result.models],
+        "shared_prefixes": [msgspec.structs.asdict(p) for p in result.prefixes],
+        "lost_most": [
+            {**msgspec.structs.asdict(x), "at": str(x.at), "nearest": str(x.nearest) if x.nearest else None,
+             "reason": x.reason.name.lower()}
+            for x in result.lost
+        ],
+        "broken": [msgspec.structs.asdict(b) for b in corpus.broken],
+        "facts": list(corpus.facts),
+    }  # fmt: skip

@@ -1,0 +1,106 @@
+"""The prefixes that many requests share: where a cache earns its keep."""
+
+from __future__ import annotations
+
+from array import array
+
+import msgspec
+
+from prefixwise.core.excerpt import LIMIT, Excerpts, excerpt
+from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.rows import Rows
+from prefixwise.corpus.texts import NodeTexts
+from prefixwise.corpus.tree import ROOT
+
+_SHOWN_TOKENS = 64
+
+
+class SharedPrefix(msgspec.Struct, frozen=True):
+    """A prefix of several requests.
+
+    Attributes:
+        requests: How many begin with it.
+        tokens: Its length.
+        saved_tokens: What caching it saves: `tokens` for each request but the first, less what the listed
+            prefixes that it extends save for the same requests.
+        head: Its first text; `tail`: its last text, before the requests part. Empty for traces.
+    """
+
+    requests: int
+    tokens: int
+    saved_tokens: int
+    head: str
+    tail: str
+
+
+def most_shared(corpus: Corpus, most: int, excerpts: Excerpts) -> tuple[SharedPrefix, ...]:
+    """Return up to `most` shared prefixes, those that save most first.
+
+    A node counts as a prefix of its own where its requests part: its child has fewer of them.
+    """
+    rows = corpus.rows
+    visits = _visits(rows)
+    chosen = _choose(rows, visits, most)
+    texts = NodeTexts(corpus.index) if corpus.index else None
+    found = []
+    for node, saved in chosen:
+        tokens = rows.tree.depth[node]
+        head = texts.between(node, 0, _SHOWN_TOKENS) if texts else ""
+        tail = texts.between(node, max(0, tokens - _SHOWN_TOKENS), tokens) if texts else ""
+        found.append(
+            SharedPrefix(
+                visits[node], tokens, saved, excerpt(head, excerpts), excerpt(tail, excerpts, LIMIT, side="tail")
+            )
+        )
+    return tuple(found)
+
+
+def text_after(corpus: Corpus, node: int, depth: int, excerpts: Excerpts) -> str:
+    """Return the first text behind `depth` tokens on the way to `node`; empty for traces."""
+    if corpus.index is None:
+        return ""
+    return excerpt(NodeTexts(corpus.index).between(node, depth, depth + _SHOWN_TOKENS), excerpts)
+
+
+def _visits(rows: Rows) -> array[int]:
+    """Return how many prompts pass each node."""
+    visits = array("i", [0]) * len(rows.tree)
+    for node in rows.node:
+        visits[node] += 1
+    parent = rows.tree.parent
+    for node in rows.tree.by_depth(deepest_first=True):
+        if parent[node] != ROOT:
+            visits[parent[node]] += visits[node]
+    return visits
+
+
+def _choose(rows: Rows, visits: array[int], most: int) -> list[tuple[int, int]]:
+    """Pick greedily the (node, saved tokens) that add most to what the picked ones save already."""
+    parent, depth = rows.tree.parent, rows.tree.depth
+    forks = {parent[node] for node in range(len(visits)) if parent[node] != ROOT and visits[node] < visits[parent[node]]}
+    forks.update(node for node in rows.node if visits[node] > 1)
+    candidates = sorted(
+        (node for node in forks if visits[node] > 1 and depth[node] > 0),
+        key=lambda node: (-(visits[node] - 1) * depth[node], node),
+    )[: most * 50]
+    picked: dict[int, int] = {}
+    while len(picked) < most:
+        best, best_gain = -1, 0
+        for node in candidates:
+            if node not in picked:
+                gain = (visits[node] - 1) * (depth[node] - _covered(node, picked, parent, depth))
+                if gain > best_gain:
+                    best, best_gain = node, gain
+        if best < 0:
+            break
+        picked[best] = best_gain
+    return list(picked.items())
+
+
+def _covered(node: int, picked: dict[int, int], parent: array[int], depth: array[int]) -> int:
+    """Return the depth of the nearest picked ancestor of `node`, 0 without one."""
+    while parent[node] != ROOT:
+        node = parent[node]
+        if node in picked:
+            return depth[node]
+    return 0

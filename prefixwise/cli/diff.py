@@ -1,0 +1,55 @@
+"""`prefixwise diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from prefixwise.cli import options as o
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="A prompt file, or a record of a log as FILE#N.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The prompt to compare with it.")],
+    under: o.Under = None,
+    output_format: o.OutputFormat = "text",
+    json: o.Json = False,
+    report: o.Reports = None,
+    excerpts: o.ExcerptMode = "masked",
+    input_format: o.InputFormat = None,
+    record_path: o.RecordPath = None,
+    color: o.Color = "auto",
+) -> None:
+    """Show where two prompts part, and what of the first one's cache the second one keeps.
+
+    Examples:
+
+      prefixwise diff old.md new.md
+
+      prefixwise diff requests.jsonl#3 requests.jsonl#4 --under vllm:block=16
+    """
+    import sys
+
+    from prefixwise.analyzers.diff import difference
+    from prefixwise.analyzers.diff_report import diff_report
+    from prefixwise.caches.policy import parse_policy
+    from prefixwise.cli.console import Console
+    from prefixwise.cli.emit import emit, parse_outputs
+    from prefixwise.cli.reading import read_options
+    from prefixwise.core.errors import UserError
+    from prefixwise.core.excerpt import Excerpts
+    from prefixwise.corpus.single import read_one
+
+    console = Console(color)
+    outputs = parse_outputs(output_format, json=json, reports=report or ())
+    policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
+    options = read_options(input_format, record_path)
+    one, one_file = read_one(first, options, sys.stdin.buffer)
+    other, other_file = read_one(second, options, sys.stdin.buffer)
+    try:
+        found = difference(one, other)
+    except ValueError as problem:
+        raise UserError(str(problem), f"{first}, {second}") from None
+    files = (one_file,) if one_file == other_file else (one_file, other_file)
+    emit(diff_report(found, (first, second), policies, files, Excerpts(excerpts)), outputs, console)

@@ -1,0 +1,73 @@
+"""`prefixwise hitrate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from prefixwise.cli import options as o
+
+
+def hitrate(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATHS...", help="Logs, traces, folders, globs, or - for standard input.")
+    ],
+    under: o.Under = None,
+    by: o.By = None,
+    require: o.Require = None,
+    output_format: o.OutputFormat = "text",
+    json: o.Json = False,
+    report: o.Reports = None,
+    excerpts: o.ExcerptMode = "masked",
+    input_format: o.InputFormat = None,
+    record_path: o.RecordPath = None,
+    tenant_field: o.TenantField = None,
+    session_field: o.SessionField = None,
+    model_field: o.ModelField = None,
+    start_field: o.StartField = None,
+    end_field: o.EndField = None,
+    replica_field: o.ReplicaField = None,
+    salt_field: o.SaltField = None,
+    strict: o.Strict = False,
+    quiet: o.Quiet = False,
+    no_progress: o.NoProgress = False,
+    color: o.Color = "auto",
+) -> None:
+    """Say how many prompt tokens a prefix cache serves: as reported, under each rule, and at most.
+
+    Examples:
+
+      prefixwise hitrate requests.jsonl
+
+      prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
+
+      prefixwise hitrate requests.jsonl --require "hit_rate>=0.6" --report markdown=hitrate.md
+    """
+    from prefixwise.analyzers.hitrate import hit_rate
+    from prefixwise.analyzers.hitrate_report import hit_rate_report
+    from prefixwise.cli.console import Console
+    from prefixwise.cli.emit import emit, parse_outputs
+    from prefixwise.cli.reading import read, read_options
+    from prefixwise.core.excerpt import Excerpts
+
+    console = Console(color, quiet=quiet, progress=not no_progress)
+    outputs = parse_outputs(output_format, json=json, reports=report or ())
+    reading = read_options(
+        input_format,
+        record_path,
+        strict,
+        tenant=tenant_field,
+        session=session_field,
+        model=model_field,
+        start=start_field,
+        end=end_field,
+        replica=replica_field,
+        salt=salt_field,
+    )
+    corpus = read(paths, reading, console)
+    shown = Excerpts(excerpts)
+    result = hit_rate(corpus, under or (), by or (), shown)
+    document = hit_rate_report(corpus, result, require or (), shown)
+    emit(document, outputs, console)
+    raise typer.Exit(document.exit_code)

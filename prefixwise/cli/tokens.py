@@ -1,0 +1,49 @@
+"""`prefixwise tokens`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from prefixwise.cli import options as o
+
+
+def tokens(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A prompt file, a log, or a record of it as FILE#N.")],
+    block: Annotated[int, typer.Option("--block", min=1, help="Tokens in a block.")] = 16,
+    blocks: Annotated[bool, typer.Option("--blocks", help="List every block with its text.")] = False,
+    output_format: o.OutputFormat = "text",
+    json: o.Json = False,
+    report: o.Reports = None,
+    excerpts: o.ExcerptMode = "masked",
+    input_format: o.InputFormat = None,
+    record_path: o.RecordPath = None,
+    color: o.Color = "auto",
+) -> None:
+    """Count a prompt's tokens, segment by segment, and show where its blocks end.
+
+    Examples:
+
+      prefixwise tokens system.md
+
+      prefixwise tokens requests.jsonl#0 --block 16 --blocks
+    """
+    import sys
+
+    from prefixwise.analyzers.tokens import tokens_report
+    from prefixwise.cli.console import Console
+    from prefixwise.cli.emit import emit, parse_outputs
+    from prefixwise.cli.reading import read_options
+    from prefixwise.core.errors import UserError
+    from prefixwise.core.excerpt import Excerpts
+    from prefixwise.corpus.single import read_requests
+
+    console = Console(color)
+    outputs = parse_outputs(output_format, json=json, reports=report or ())
+    requests, source = read_requests(file, read_options(input_format, record_path), sys.stdin.buffer)
+    try:
+        document = tokens_report(requests, source, block, blocks, Excerpts(excerpts))
+    except ValueError as problem:
+        raise UserError(str(problem), file) from None
+    emit(document, outputs, console)

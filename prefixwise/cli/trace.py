@@ -1,0 +1,3 @@
+"""`prefixwise trace`."""
+def trace() -> None:
+    """todo"""

@@ -1,0 +1,130 @@
+"""One request rendered in full: every stretch of it with its place in the body and its token ids."""
+
+from __future__ import annotations
+
+from array import array
+
+import msgspec
+
+from prefixwise.core.request import Part, Request, Turn
+from prefixwise.corpus.dialect import DIALECTS
+from prefixwise.corpus.template import AssumedTemplate
+from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer, provider_of
+from prefixwise.corpus.tokenizers.ids import TokenIds
+from prefixwise.corpus.tokenizers.openai import choose
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """A run of tokens of one origin, in cache order.
+
+    Attributes:
+        pointer: Where the value stands in the body; of framing, the item that it frames.
+        kind: Kind of the section (`tools`, `system`, `messages`, …); `reply` for the opening of the answer.
+        role: Role of the turn, empty for bare text.
+        text: The value itself; empty for framing, media and ids.
+        ids: Its token ids.
+        start: Tokens before it.
+        framing: Whether the template put it there.
+        marker: Whether a cache marker stands at its end.
+    """
+
+    pointer: str
+    kind: str
+    role: str
+    text: str
+    ids: bytes
+    start: int
+    framing: bool = False
+    marker: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it has."""
+        return len(self.ids) // BYTES_PER_ID
+
+    @property
+    def end(self) -> int:
+        """Tokens up to and with it."""
+        return self.start + self.tokens
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """A request as its stretches; their ids end to end are the prompt."""
+
+    request: Request
+    tokenizer: Tokenizer
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def ids(self) -> bytes:
+        """All token ids."""
+        return b"".join(stretch.ids for stretch in self.stretches)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the prompt has."""
+        return self.stretches[-1].end if self.stretches else 0
+
+
+def tokenizer_of(request: Request) -> Tokenizer:
+    """Return the tokenizer that counts for `request`."""
+    if request.sections and request.sections[0].kind == "tokens":
+        return TokenIds()
+    return choose(provider_of(request.model, request.provider), request.model)
+
+
+def render(request: Request, tokenizer: Tokenizer | None = None) -> Rendered:
+    """Render `request` with `tokenizer`, by default its own model's.
+
+    Raises:
+        ValueError: An item of it is not what its API says.
+    """
+    tokenizer = tokenizer or tokenizer_of(request)
+    template = AssumedTemplate(tokenizer)
+    stretches: list[Stretch] = []
+    at = 0
+    for section in request.sections:
+        for index, raw in enumerate(section.items):
+            turn = DIALECTS.get(request.api).turn(section.kind, msgspec.json.decode(raw))
+            pointer = section.item_pointer(index)
+            for stretch in _turn_stretches(template, turn, section.kind, pointer, at):
+                stretches.append(stretch)
+                at = stretch.end
+    if request.opens_reply:
+        stretches.append(Stretch("", "reply", "assistant", "", template.reply, at, framing=True))
+    return Rendered(request, tokenizer, tuple(stretches))
+
+
+def _turn_stretches(template: AssumedTemplate, turn: Turn, kind: str, pointer: str, at: int) -> list[Stretch]:
+    found: list[Stretch] = []
+    pieces = template.pieces(turn)
+    index = 0
+    while index < len(pieces):
+        part_index = pieces[index].part
+        run = [pieces[index]]
+        while index + len(run) < len(pieces) and pieces[index + len(run)].part == part_index >= 0:
+            run.append(pieces[index + len(run)])
+        index += len(run)
+        ids = b"".join(piece.ids or template.tokenizer.encode(piece.text) for piece in run)
+        part = turn.parts[part_index] if part_index >= 0 else Part("")
+        found.append(
+            Stretch(
+                pointer + part.pointer,
+                kind,
+                turn.role or "",
+                part.text,
+                ids,
+                at,
+                framing=part_index < 0,
+                marker=part.marker is not None,
+            )
+        )
+        at = found[-1].end
+    return found
+
+
+def unpack(ids: bytes) -> list[int]:
+    """Return packed token ids as integers."""
+    unpacked = array("I")
+    unpacked.frombytes(ids)
+    return list(unpacked)

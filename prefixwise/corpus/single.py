@@ -1,0 +1,69 @@
+"""One request out of a file: `FILE` where it holds one, `FILE#N` for record N."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from prefixwise.core.errors import UserError
+from prefixwise.core.report import InputFile
+from prefixwise.core.request import Request
+from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
+from prefixwise.corpus.sources import STDIN, open_plain
+
+_HEAD = 1 << 16
+
+
+def split_address(address: str) -> tuple[str, int | None]:
+    """Return (path, record) of `FILE#N`; the record is None for a plain path. A file of the whole name wins."""
+    path, mark, number = address.rpartition("#")
+    if not mark or not number.isascii() or not number.isdecimal() or Path(address).exists():
+        return address, None
+    return path, int(number[:18])
+
+
+def read_requests(
+    address: str, options: ReadOptions, stdin: BinaryIO | None = None, most: int | None = None
+) -> tuple[list[Request], InputFile]:
+    """Return the request that `FILE#N` names, or the first `most` of `FILE`.
+
+    Raises:
+        UserError: No such file or record, or the record is broken; exit code 3 where the file holds no request.
+    """
+    path, wanted = split_address(address)
+    if path != STDIN and not Path(path).is_file():
+        raise UserError("no such file", path, "name a file, or a record of it as FILE#N", exit_code=3)
+    found: list[Request] = []
+    records = broken = 0
+    problem: Broken | None = None
+    with open_plain(path, stdin) as stream:
+        reading = reader_for(path, stream.peek(_HEAD)[:_HEAD], options).open(path, options)
+        for request in reading.requests(stream):
+            records += 1
+            if isinstance(request, Broken):
+                broken += 1
+                problem = problem or request
+                if request.record == wanted or options.strict:
+                    raise UserError(f"the record is broken: {request.reason}", address)
+            elif wanted is None or request.record == wanted:
+                found.append(request)
+                if wanted is not None or (most is not None and len(found) >= most):
+                    break
+    if wanted is not None and not found:
+        raise UserError(f"there is no record {wanted}; the file has {records}", address)
+    if not found:
+        reason = f": {problem.reason}" if problem else ""
+        raise UserError(f"no request in the file{reason}", path, exit_code=2 if problem else 3)
+    return found, InputFile(path, reading.format, reading.mode, reading.record_path, records, broken)
+
+
+def read_one(address: str, options: ReadOptions, stdin: BinaryIO | None = None) -> tuple[Request, InputFile]:
+    """Return the one request that `address` names.
+
+    Raises:
+        UserError: As `read_requests`, and where a file without `#N` holds several.
+    """
+    found, file = read_requests(address, options, stdin, most=2)
+    if len(found) > 1:
+        raise UserError("the file holds several requests", address, f"name one: {address}#0")
+    return found[0], file
