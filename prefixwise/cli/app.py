@@ -44,6 +44,7 @@ def options(
 app.command("hitrate", epilog=_EPILOG)(hitrate.hitrate)
 app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
+app.command("trace", epilog=_EPILOG)(trace.trace)
 
 
 

@@ -131,11 +131,12 @@ def _write_stdout(screen: Screen, document: str) -> None:
     except BrokenPipeError:
         _discard_rest(file.fileno())
     except OSError as error:
+        _discard_rest(file.fileno())
         raise UserError(f"cannot write to stdout: {error.strerror or error}") from error
 
 
 def _discard_rest(descriptor: int) -> None:
-    """Send what the interpreter still flushes at exit nowhere, or it would complain about the closed pipe."""
+    """Send what the interpreter still flushes at exit nowhere, or it would complain a second time."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)

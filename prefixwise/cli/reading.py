@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prefixwise.cli.console import Console
     from prefixwise.corpus.corpus import Corpus
     from prefixwise.corpus.reader import ReadOptions
@@ -40,3 +42,34 @@ def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
     gc.disable()
     with console.progress("reading") as progress:
         return read_corpus(paths, options, progress, sys.stdin.buffer)
+
+
+def secret_key(path: Path | None, console: Console) -> bytes:
+    """Return the secret for prefix ids from `path`, by default a file in the user's settings folder.
+
+    A file that is not there is made, readable by its owner only.
+
+    Raises:
+        UserError: The file cannot be read or made, or holds something else.
+    """
+    import secrets
+    from pathlib import Path
+
+    import typer
+
+    from prefixwise.core.errors import UserError
+    from prefixwise.corpus.prefix_ids import KEY_BYTES
+
+    path = path or Path(typer.get_app_dir("prefixwise")) / "trace.key"
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_text(secrets.token_hex(KEY_BYTES) + "\n", encoding="ascii")
+            console.note(f"made a secret for prefix ids: {path} (keep it to yourself)")
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
+    except (OSError, ValueError) as problem:
+        raise UserError(f"cannot be used as a key file: {problem}", str(path)) from None
+    if len(key) != KEY_BYTES:
+        raise UserError(f"a key is {KEY_BYTES} bytes in hexadecimal", str(path))
+    return key

@@ -1,3 +1,87 @@
 """`prefixwise trace`."""
-def trace() -> None:
-    """todo"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prefixwise.cli import options as o
+
+
+def trace(
+    paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="Logs, folders, globs, or -.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write the trace here (Parquet).")],
+    share: Annotated[
+        bool, typer.Option("--share", help="Number prefixes, tenants, sessions and namespaces: safe to hand out.")
+    ] = False,
+    block: Annotated[
+        int, typer.Option("--block", min=0, help="Cut at every N tokens, to join traces; 0 cuts where prompts part.")
+    ] = 0,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--key-file", help="Secret of the prefix ids; made when absent. Default: one in your settings folder."
+        ),
+    ] = None,
+    input_format: o.InputFormat = None,
+    record_path: o.RecordPath = None,
+    tenant_field: o.TenantField = None,
+    session_field: o.SessionField = None,
+    model_field: o.ModelField = None,
+    start_field: o.StartField = None,
+    end_field: o.EndField = None,
+    replica_field: o.ReplicaField = None,
+    salt_field: o.SaltField = None,
+    strict: o.Strict = False,
+    quiet: o.Quiet = False,
+    no_progress: o.NoProgress = False,
+    color: o.Color = "auto",
+) -> None:
+    """Write a log as a trace: every request as hashes of its prefixes, without its text.
+
+    `hitrate` on the trace gives the figures of the log.
+
+    Examples:
+
+      prefixwise trace requests.jsonl -o requests.parquet
+
+      prefixwise trace logs/ --share -o for-the-vendor.parquet
+    """
+    from prefixwise.cli.console import Console
+    from prefixwise.cli.reading import read, read_options, secret_key
+    from prefixwise.core.errors import UserError
+    from prefixwise.corpus.parquet import write_trace
+
+    console = Console(color, quiet=quiet, progress=not no_progress)
+    options = read_options(
+        input_format,
+        record_path,
+        strict,
+        tenant=tenant_field,
+        session=session_field,
+        model=model_field,
+        start=start_field,
+        end=end_field,
+        replica=replica_field,
+        salt=salt_field,
+    )
+    if not output.parent.is_dir():
+        raise UserError("there is no such folder", str(output.parent), "create it first")
+    key = b"" if share else secret_key(key_file, console)
+    corpus = read(paths, options, console)
+    if corpus.index is None:
+        raise UserError("the input is a trace already", ", ".join(paths))
+    temporary = output.with_name(f".{output.name}.part")
+    try:
+        written = write_trace(corpus.index, temporary, key, block, share)
+        temporary.replace(output)
+    except OSError as problem:
+        raise UserError(f"cannot be written: {problem.strerror or problem}", str(output)) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    broken = sum(file.broken for file in corpus.inputs)
+    if broken:
+        console.warn(f"{broken:,} broken records were left out, the first: {corpus.broken[0]}")
+    console.note(f"wrote {written:,} requests to {output}")

@@ -73,7 +73,7 @@ def read_corpus(
     broken: list[Broken] = []
     for path in find_files(arguments):
         with open_plain(path, stdin) as stream:
-            if is_trace(path, stream.peek(_HEAD)[:_HEAD], options):
+            if is_trace(stream.peek(_HEAD)[:_HEAD], options):
                 inputs.append(read_trace(path, stream, traces, broken, options))
             else:
                 inputs.append(_read_text(path, stream, index, broken, options, progress))
@@ -85,7 +85,8 @@ def read_corpus(
     if not read:
         raise UserError(f"no request could be read: {broken[0].reason}", str(broken[0]).rsplit(":", 1)[0].split(": ")[0])
     if len(traces.rows):
-        return Corpus(traces.finish(), None, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), {}, traces.facts())
+        rows = traces.finish()
+        return Corpus(rows, None, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), traces.tokenizers, traces.facts())
     return Corpus(index.rows, index, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), index.tokenizers)
 
 

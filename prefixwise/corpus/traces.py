@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
+
 import msgspec
 
 from prefixwise.core.errors import UserError
+from prefixwise.core.namespace import Namespace
 from prefixwise.core.report import InputFile
 from prefixwise.corpus.reader import Broken, ReadOptions
-from prefixwise.corpus.rows import NONE, Row, Rows
+from prefixwise.corpus.rows import Row, Rows
+from prefixwise.corpus.tokenizer import Exactness
 from prefixwise.corpus.tree import PrefixTree
 
-_PARQUET_MAGIC = b"PAR1"
+PARQUET_MAGIC = b"PAR1"
 _MOONCAKE_KEY = b'"hash_ids"'
+_LARGEST = 2**31
 
 
 class MooncakeRecord(msgspec.Struct):
@@ -24,79 +29,122 @@ class MooncakeRecord(msgspec.Struct):
     output_length: int = 0
 
 
-def is_trace(path: str, head: bytes, options: ReadOptions) -> bool:
+def is_trace(head: bytes, options: ReadOptions) -> bool:
     """Say whether a file is a trace, by its first bytes or by the user's word."""
     if options.input_format in ("mooncake", "trace"):
         return True
-    return not options.input_format and (head.startswith(_PARQUET_MAGIC) or _MOONCAKE_KEY in head.partition(b"\n")[0])
+    return not options.input_format and (head.startswith(PARQUET_MAGIC) or _MOONCAKE_KEY in head.partition(b"\n")[0])
 
 
 class TraceRows:
-    """Collects rows of one or more traces; depths are set at the end, when the block size is known."""
+    """Collects the rows of one or more traces.
+
+    Mooncake files do not say their block size; depths are negative block counts until `finish` has it.
+    """
 
     def __init__(self) -> None:
         self.tree = PrefixTree()
         self.root = self.tree.add_root()
         self.rows = Rows(self.tree)
-        self.children: dict[tuple[int, int], int] = {}
-        self.least_block, self.most_block = 1, 2**31
-        self.block = 0
-        self.accesses = 0
+        self.tokenizers: dict[str, tuple[Exactness, str, str]] = {}
+        self._children: dict[tuple[int, int], int] = {}
+        self._namespaces = {self.rows.namespaces[0]: 0}
+        self._grain = 0
+        self._least_block, self._most_block = 1, _LARGEST
+        self._accesses = 0
+        self._mooncake_nodes = 0
+
+    def start_file(self, grain: int, *, own_root: bool) -> None:
+        """Begin a file of blocks of `grain` tokens; ids that mean nothing outside it get a root of their own.
+
+        Raises:
+            UserError: The files before it have another block size.
+        """
+        if self._accesses or self._grain not in (0, grain):
+            raise UserError("traces of different block sizes cannot be counted together", help="use one run a size")
+        self._grain = grain
+        if own_root:
+            self.root = self.tree.add_root()
+
+    def start_mooncake(self, path: str) -> None:
+        """Begin a Mooncake file. Raises UserError behind traces of the tool's own kind."""
+        if self._grain:
+            raise UserError("Mooncake traces cannot be counted together with others", path, "use one run each")
+
+    def walk(self, node: int, ids: Sequence[int], ends: Sequence[int]) -> int:
+        """Return the node behind the blocks `ids` that end at `ends`, adding what is new."""
+        for block, end in zip(ids, ends, strict=True):
+            child = self._children.get((node, block))
+            if child is None:
+                child = self._children[node, block] = self.tree.add(node, end)
+            node = child
+        return node
+
+    def namespace(self, space: Namespace) -> int:
+        """Return the number of a namespace."""
+        number = self._namespaces.get(space)
+        if number is None:
+            number = self._namespaces[space] = len(self.rows.namespaces)
+            self.rows.namespaces.append(space)
+        return number
 
     def add_mooncake(self, path: str, number: int, line: int, record: MooncakeRecord) -> None:
-        """Add one request. Raises ValueError where the ids do not fit the length."""
+        """Add one request. Raises ValueError where its ids do not fit its length."""
         count, length = len(record.hash_ids), record.input_length
-        if count == 0 or length <= 0:
-            raise ValueError("no blocks")
-        least = max(self.least_block, -(-length // count))
-        most = min(self.most_block, (length - 1) // (count - 1) if count > 1 else self.most_block)
+        if count == 0 or not 0 < length < _LARGEST:
+            raise ValueError("no blocks, or a length that is none")
+        least = max(self._least_block, -(-length // count))
+        most = min(self._most_block, (length - 1) // (count - 1) if count > 1 else _LARGEST)
         if least > most:
             raise ValueError(f"{count} hash ids for {length} tokens fit no block size of the lines before")
-        self.least_block, self.most_block = least, most
+        self._least_block, self._most_block = least, most
+        before = len(self.tree)
+        node = self._walk_levels(record.hash_ids)
+        self._mooncake_nodes += len(self.tree) - before
+        if self.tree.depth[node] < 0:
+            self.tree.depth[node] = length
+        self._accesses += count
+        for names in (
+            self.rows.models, self.rows.providers, self.rows.tenants, self.rows.sessions, self.rows.replicas,
+        ):  # fmt: skip
+            names.number("")
+        start = record.timestamp / 1000.0
+        self.rows.append(
+            Row(file=self.rows.files.number(path), record=number, line=line, node=node, prompt_tokens=length, start=start)
+        )
+
+    def _walk_levels(self, ids: list[int]) -> int:
+        """Walk blocks whose size is not known yet; a new node's depth is minus its level."""
         node = self.root
-        children, depth, parents = self.children, self.tree.depth, self.tree.parent
-        for level, block in enumerate(record.hash_ids, 1):
+        children, parents, depths = self._children, self.tree.parent, self.tree.depth
+        for level, block in enumerate(ids, 1):
             child = children.get((node, block))
             if child is None:
                 child = children[node, block] = len(parents)
                 parents.append(node)
-                depth.append(-level)
+                depths.append(-level)
             node = child
-        depth[node] = length if depth[node] < 0 else depth[node]
-        self.accesses += count
-        row = Row(
-            file=self.rows.files.number(path), record=number, line=line, node=node, prompt_tokens=length,
-            output=NONE, start=record.timestamp / 1000.0,
-        )  # fmt: skip
-        self._name_absent(row)
-        self.rows.append(row)
-
-    def _name_absent(self, row: Row) -> None:
-        rows = self.rows
-        for names in (rows.models, rows.tenants, rows.sessions, rows.replicas, rows.providers):
-            names.number("")
-        row.family = NONE
+        return node
 
     def finish(self) -> Rows:
-        """Set the depths that depend on the block size, and return the rows."""
-        if self.least_block > 1 or self.most_block < 2**31:
-            self.block = _power_of_two(self.least_block, self.most_block)
+        """Set what depends on the block size, and return the rows."""
+        if self._accesses:
+            self._grain = _power_of_two(self._least_block, self._most_block)
             depth = self.tree.depth
             for node, value in enumerate(depth):
                 if value < 0:
-                    depth[node] = -value * self.block
-            self.tree.grain = self.block
+                    depth[node] = -value * self._grain
+        self.tree.grain = self._grain
         return self.rows
 
     def facts(self) -> tuple[str, ...]:
-        """Say what was counted in the trace's own blocks."""
-        if not self.accesses:
+        """Say what was counted in a Mooncake trace's own blocks."""
+        if not self._accesses:
             return ()
-        distinct = len(self.tree) - 1
-        repeats = self.accesses - distinct
+        repeats = self._accesses - self._mooncake_nodes
         return (
-            f"trace of {self.block}-token blocks: {self.accesses:,} block accesses, {distinct:,} distinct, "
-            f"{repeats:,} repeats ({repeats / self.accesses:.2%} of blocks)",
+            f"Trace of {self._grain}-token blocks: {self._accesses:,} block accesses, {self._mooncake_nodes:,} distinct, "
+            f"{repeats:,} repeats ({repeats / self._accesses:.2%} of blocks).",
         )
 
 
@@ -110,10 +158,13 @@ def read_trace(
     path: str, stream: io.BufferedReader, traces: TraceRows, broken: list[Broken], options: ReadOptions
 ) -> InputFile:
     """Read one trace file into `traces`."""
-    if options.input_format != "mooncake" and stream.peek(4)[:4] == _PARQUET_MAGIC:
+    if options.input_format != "mooncake" and (
+        options.input_format == "trace" or stream.peek(4)[:4] == PARQUET_MAGIC
+    ):
         from prefixwise.corpus.parquet import read_parquet
 
         return read_parquet(path, stream, traces)
+    traces.start_mooncake(path)
     decode = msgspec.json.Decoder(MooncakeRecord).decode
     number = failures = 0
     for line, data in enumerate(stream, 1):

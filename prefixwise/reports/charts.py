@@ -26,20 +26,21 @@ def floating_bars(start: float, steps: Sequence[float], end: float, width: int) 
 
     Totals are solid, losses light (`░`), gains dark (`▓`), so that the chart reads without colour.
     """
-    levels = [start]
+    levels = [_finite(start)]
     for step in steps:
-        levels.append(levels[-1] + step)
-    low, high = min(0.0, end, *levels), max(0.0, end, *levels)
-    scale = width / (high - low) if high > low else 0.0
+        levels.append(levels[-1] + _finite(step))
+    low, high = min(0.0, _finite(end), *levels), max(0.0, _finite(end), *levels)
 
     def span(a: float, b: float, character: str) -> str:
-        left, right = (round((edge - low) * scale) for edge in sorted((a, b)))
-        if a != b and left == right:
+        if a == b:
+            return ""
+        left, right = (round((edge - low) / (high - low) * width) for edge in sorted((a, b)))
+        if left == right:
             left, right = (left - 1, left) if left >= width else (left, left + 1)
         return " " * left + character * (right - left)
 
     moves = [span(a, b, "▓" if b > a else "░") for a, b in itertools.pairwise(levels)]
-    return [span(0, start, "█"), *moves, span(0, end, "█")]
+    return [span(0, levels[0], "█"), *moves, span(0, _finite(end), "█")]
 
 
 def sparkline(values: Sequence[float | None], width: int) -> str:
@@ -74,6 +75,10 @@ def guides(depths: Sequence[int]) -> list[str]:
         drawn.append(("⋯ " if hidden else "") + "".join(shown[-_GUIDES:]))
         open_levels.add(depth)
     return drawn[::-1]
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
 
 
 def _buckets(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:

@@ -1,0 +1,207 @@
+"""The tool's own trace: one Parquet row a request, prefixes as keyed ids, no text.
+
+`block_ids[k]` names the prompt's first `block_ends[k]` tokens. By default boundaries stand where prompts of the
+corpus part, so that every rule gives the figures of the log; with a block size they stand every so many tokens,
+so that traces made with one key can be joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from prefixwise import __version__
+from prefixwise.core.errors import MissingExtraError, UserError
+from prefixwise.core.namespace import Namespace
+from prefixwise.core.report import InputFile
+from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.prefix_ids import node_ids, row_path
+from prefixwise.corpus.rows import NONE, Names, Row
+from prefixwise.corpus.tokenizer import Exactness
+
+if TYPE_CHECKING:
+    from prefixwise.corpus.traces import TraceRows
+
+SCHEMA = "prefixwise/trace"
+SCHEMA_VERSION = 1
+_META = b"prefixwise"
+_PARTS = ("salt", "cache_key", "adapter", "extra")
+_COUNTS = ("prompt_tokens", "output", "tools_end", "system_end", "params")
+_REPORTED = ("reported_prompt", "cached", "written", "reported_output")
+_TIMES = ("start", "end", "ttft")
+
+
+class TraceMeta(msgspec.Struct, frozen=True):
+    """What a trace says of itself, in the file's metadata.
+
+    Attributes:
+        block: Block size; 0 where boundaries stand where prompts part.
+        shared: Ids and names are numbers that mean something in this file only.
+        tokenizers: By model: (exactness, tokenizer, note).
+    """
+
+    schema: str
+    schema_version: int
+    tool_version: str
+    block: int
+    shared: bool
+    tokenizers: dict[str, tuple[Exactness, str, str]]
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("reading and writing traces", "data") from None
+    return pyarrow
+
+
+def write_trace(index: CorpusIndex, path: Path, key: bytes, block: int = 0, share: bool = False) -> int:
+    """Write a corpus as a trace to `path` and return its rows.
+
+    Args:
+        index: The corpus with its text.
+        path: Written whole by the caller's choice of a temporary name.
+        key: Secret of the ids (unused under `share`).
+        block: Block size, or 0.
+        share: Number ids densely and replace the names of tenants, sessions, replicas and namespaces.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    pyarrow = _pyarrow()
+    table = pyarrow.table(_columns(index, key, block, share))
+    meta = TraceMeta(SCHEMA, SCHEMA_VERSION, __version__, block, share, index.tokenizers)
+    table = table.replace_schema_metadata({_META: msgspec.json.encode(meta)})
+    pyarrow.parquet.write_table(table, path, compression="zstd")
+    return len(index.rows)
+
+
+def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[str, Any]:
+    import pyarrow as pa
+
+    rows, tree = index.rows, index.tree
+    ids = node_ids(index, key, block)
+    dense: dict[int, int] = {}
+    number: Callable[[int], int] = (lambda i: dense.setdefault(i, len(dense))) if share else (lambda i: i)
+    prompts, answers = [], []
+    for row in range(len(rows)):
+        numbers, ends = row_path(tree, ids, rows.node[row])
+        prompts.append(([number(i) for i in numbers], ends))
+        if rows.response_node[row] == NONE:
+            answers.append((None, None))
+        else:
+            numbers, ends = row_path(tree, ids, rows.response_node[row], rows.prompt_tokens[row])
+            answers.append(([number(i) for i in numbers], ends))
+    columns: dict[str, Any] = {
+        "block_ids": pa.array([p[0] for p in prompts], pa.list_(pa.int64())),
+        "block_ends": pa.array([p[1] for p in prompts], pa.list_(pa.int32())),
+        "answer_ids": pa.array([a[0] for a in answers], pa.list_(pa.int64())),
+        "answer_ends": pa.array([a[1] for a in answers], pa.list_(pa.int32())),
+    }
+    for name in _COUNTS:
+        columns[name] = pa.array(getattr(rows, name), pa.int32())
+    for name in (*_REPORTED, "family"):
+        columns[name] = pa.array([None if v == NONE else v for v in getattr(rows, name)], pa.int32())
+    for name in _TIMES:
+        columns[name] = pa.array([None if v != v else v for v in getattr(rows, name)], pa.float64())
+    columns |= _name_columns(rows, share)
+    columns |= _namespace_columns(rows, key, share)
+    columns["marker_ends"] = pa.array(
+        [[at for at, _ in rows.markers.get(row, ())] or None for row in range(len(rows))], pa.list_(pa.int32())
+    )
+    columns["marker_ttls"] = pa.array(
+        [[ttl for _, ttl in rows.markers.get(row, ())] or None for row in range(len(rows))], pa.list_(pa.float64())
+    )
+    return columns
+
+
+def _name_columns(rows: Any, share: bool) -> dict[str, Any]:
+    import pyarrow as pa
+
+    columns = {}
+    for field, names in (("model", rows.models), ("provider", rows.providers)):
+        columns[field] = pa.array([names[n] for n in getattr(rows, field)]).dictionary_encode()
+    for field, names in (("tenant", rows.tenants), ("session", rows.sessions), ("replica", rows.replicas)):
+        shown = [_pseudonym(field, n) if share and name else name for n, name in enumerate(names.names)]
+        columns[field] = pa.array([shown[n] for n in getattr(rows, field)], pa.string()).dictionary_encode()
+    return columns
+
+
+def _pseudonym(field: str, number: int) -> str:
+    return f"{field}-{number}"
+
+
+def _namespace_columns(rows: Any, key: bytes, share: bool) -> dict[str, Any]:
+    """Namespaces are secrets (salts) or name customers: they leave as keyed hashes, or as numbers."""
+    import pyarrow as pa
+
+    columns = {}
+    for part in _PARTS:
+        known = Names()
+        shown: list[str | None] = []
+        for space in rows.namespaces:
+            value = getattr(space, part)
+            if value is None:
+                shown.append(None)
+            elif share:
+                shown.append(_pseudonym(part, known.number(value)))
+            else:
+                shown.append(hashlib.blake2b(value.encode("utf-8", "surrogatepass"), key=key, digest_size=8).hexdigest())
+        columns[f"namespace_{part}"] = pa.array([shown[n] for n in rows.namespace], pa.string()).dictionary_encode()
+    return columns
+
+
+def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> InputFile:
+    """Read one trace into `traces`.
+
+    Raises:
+        UserError: The file is no trace of ours, of a newer schema, or of another block size than those before.
+    """
+    pyarrow = _pyarrow()
+    try:
+        table = pyarrow.parquet.read_table(io.BytesIO(stream.read()))
+        meta = msgspec.json.decode((table.schema.metadata or {})[_META], type=TraceMeta)
+    except (pyarrow.ArrowException, KeyError, msgspec.MsgspecError) as problem:
+        raise UserError(f"is not a prefixwise trace: {str(problem)[:200]}", path) from None
+    if meta.schema_version > SCHEMA_VERSION:
+        raise UserError(f"was written by a newer prefixwise ({meta.tool_version})", path, "update prefixwise")
+    traces.start_file(meta.block or 1, own_root=meta.shared)
+    traces.tokenizers.update(meta.tokenizers)
+    data = {name: table.column(name).to_pylist() for name in table.column_names}
+    for number in range(table.num_rows):
+        _add_row(traces, path, number, data)
+    kind = f"{meta.block}-token blocks" if meta.block else "exact"
+    return InputFile(path, f"prefixwise trace ({kind})", "trace", "", table.num_rows, 0)
+
+
+def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any]]) -> None:
+    rows = traces.rows
+    node = traces.walk(traces.root, data["block_ids"][number], data["block_ends"][number])
+    row = Row(file=rows.files.number(path), record=number, node=node)
+    if data["answer_ids"][number] is not None:
+        row.response_node = traces.walk(node, data["answer_ids"][number], data["answer_ends"][number])
+    for name in _COUNTS:
+        setattr(row, name, data[name][number])
+    for name in (*_REPORTED, *_TIMES):
+        value = data[name][number]
+        if value is not None:
+            setattr(row, name, value)
+    for field, names in (
+        ("model", rows.models), ("provider", rows.providers), ("tenant", rows.tenants),
+        ("session", rows.sessions), ("replica", rows.replicas),
+    ):  # fmt: skip
+        setattr(row, field, names.number(data[field][number]))
+    family = data["family"][number]
+    row.family = NONE if family is None else rows.families.number(f"family {family}")
+    row.namespace = traces.namespace(Namespace(*(data[f"namespace_{part}"][number] for part in _PARTS)))
+    ends: Sequence[int] | None = data["marker_ends"][number]
+    if ends:
+        rows.markers[len(rows)] = tuple(zip(ends, data["marker_ttls"][number], strict=True))
+    rows.append(row)
