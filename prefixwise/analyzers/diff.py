@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 
 import msgspec
@@ -68,7 +67,7 @@ def difference(first: Request, second: Request) -> Difference:
     texts = left.text if left else "", right.text if right else ""
     offset = None
     if left and right and not left.framing and not right.framing and all(texts):
-        offset = len(os.path.commonprefix(texts))
+        offset = common_characters(*texts)
     shown = right or left
     return Difference(
         verdict=_verdict(a, b),
@@ -119,8 +118,18 @@ def _parameters(first: Request, second: Request) -> tuple[str, ...]:
     return tuple(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
 
 
+def common_characters(first: str, second: str) -> int:
+    """Return how many code points two strings share from their start; bisects over slices."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def kept_units(difference: Difference, unit: int) -> int:
     """Return how many whole units of the second prompt a cache of the first serves; never its last token."""
     return min(difference.kept_tokens, difference.second_tokens - 1) // unit
-
-

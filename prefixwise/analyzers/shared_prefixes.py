@@ -77,7 +77,9 @@ def _visits(rows: Rows) -> array[int]:
 def _choose(rows: Rows, visits: array[int], most: int) -> list[tuple[int, int]]:
     """Pick greedily the (node, saved tokens) that add most to what the picked ones save already."""
     parent, depth = rows.tree.parent, rows.tree.depth
-    forks = {parent[node] for node in range(len(visits)) if parent[node] != ROOT and visits[node] < visits[parent[node]]}
+    forks = {
+        parent[node] for node in range(len(visits)) if parent[node] != ROOT and visits[node] < visits[parent[node]]
+    }
     forks.update(node for node in rows.node if visits[node] > 1)
     candidates = sorted(
         (node for node in forks if visits[node] > 1 and depth[node] > 0),

@@ -65,11 +65,13 @@ def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
         Column("marker", "marker"),
         Column("text", "text"),
     )
-    rows = tuple(_row(stretch, block, excerpts) for stretch in rendered.stretches)
+    rows = tuple(_row(stretch, block, excerpts) for stretch in rendered.stretches if not stretch.framing)
+    framing = sum(stretch.tokens for stretch in rendered.stretches if stretch.framing)
     whole, rest = divmod(rendered.tokens, block)
     note = (
-        f"{rendered.tokens:,} tokens ({rendered.tokenizer.name}, {_exactness(rendered)}): {whole:,} whole blocks of "
-        f"{block} and {rest} tokens. Past boundary: tokens at the end that share their block with what follows."
+        f"{rendered.tokens:,} tokens ({rendered.tokenizer.name}, {_exactness(rendered)}), {framing:,} of them the "
+        f"template's, between the segments: {whole:,} whole blocks of {block} and {rest} tokens. Past boundary: "
+        "tokens at the end that share their block with what follows."
     )
     return Table("segments", "Segments in cache order", columns, rows, note)
 
@@ -77,7 +79,7 @@ def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
 def _row(stretch: Stretch, block: int, excerpts: Excerpts) -> tuple[Cell, ...]:
     first, last = stretch.start // block, max(stretch.start, stretch.end - 1) // block
     return (
-        "(template)" if stretch.framing else stretch.pointer or "(whole prompt)",
+        stretch.pointer or "(whole prompt)",
         stretch.role or stretch.kind,
         stretch.tokens,
         stretch.start,

@@ -8,8 +8,6 @@ from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.rows import NONE, Rows
 from prefixwise.corpus.tokenizer import Exactness
 
-_FEWEST = 1
-
 
 class ModelTokens(msgspec.Struct, frozen=True):
     """How one model's tokens were counted.
@@ -39,17 +37,17 @@ def model_tokens(corpus: Corpus) -> tuple[ModelTokens, ...]:
     counted = [0] * len(rows.models)
     reported = [0] * len(rows.models)
     requests = [0] * len(rows.models)
-    for model, tokens, said in zip(rows.model, rows.prompt_tokens, rows.reported_prompt, strict=True):
+    for number, tokens, said in zip(rows.model, rows.prompt_tokens, rows.reported_prompt, strict=True):
         if said != NONE and said > 0 and tokens > 0:
-            counted[model] += tokens
-            reported[model] += said
-            requests[model] += 1
-    found = []
+            counted[number] += tokens
+            reported[number] += said
+            requests[number] += 1
+    found: list[ModelTokens] = []
     for number, model in enumerate(rows.models.names):
         if model not in corpus.tokenizers:
             continue
         exactness, name, note = corpus.tokenizers[model]
-        ratio = reported[number] / counted[number] if requests[number] >= _FEWEST else None
+        ratio = reported[number] / counted[number] if requests[number] else None
         factor = ratio if exactness is Exactness.ESTIMATED and ratio else 1.0
         found.append(ModelTokens(model, name, exactness, note, factor, requests[number], ratio))
     return tuple(found)

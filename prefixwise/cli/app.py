@@ -47,7 +47,6 @@ app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 
 
-
 def main() -> None:
     """Run the command line; every failure becomes one line and an exit code of DESIGN section 8."""
     try:

@@ -24,7 +24,6 @@ def diff(
     """Show where two prompts part, and what of the first one's cache the second one keeps.
 
     Examples:
-
       prefixwise diff old.md new.md
 
       prefixwise diff requests.jsonl#3 requests.jsonl#4 --under vllm:block=16

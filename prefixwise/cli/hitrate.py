@@ -37,7 +37,6 @@ def hitrate(
     """Say how many prompt tokens a prefix cache serves: as reported, under each rule, and at most.
 
     Examples:
-
       prefixwise hitrate requests.jsonl
 
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant

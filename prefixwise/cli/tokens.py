@@ -24,7 +24,6 @@ def tokens(
     """Count a prompt's tokens, segment by segment, and show where its blocks end.
 
     Examples:
-
       prefixwise tokens system.md
 
       prefixwise tokens requests.jsonl#0 --block 16 --blocks

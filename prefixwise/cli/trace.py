@@ -44,7 +44,6 @@ def trace(
     `hitrate` on the trace gives the figures of the log.
 
     Examples:
-
       prefixwise trace requests.jsonl -o requests.parquet
 
       prefixwise trace logs/ --share -o for-the-vendor.parquet

@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 
 from prefixwise.core.errors import UserError
 
-
 T = TypeVar("T")
 
 

@@ -83,7 +83,9 @@ def read_corpus(
     if not read and not any(file.broken for file in inputs):
         raise UserError("no request in the input", ", ".join(file.path for file in inputs), exit_code=3)
     if not read:
-        raise UserError(f"no request could be read: {broken[0].reason}", str(broken[0]).rsplit(":", 1)[0].split(": ")[0])
+        raise UserError(
+            f"no request could be read: {broken[0].reason}", str(broken[0]).rsplit(":", 1)[0].split(": ")[0]
+        )
     if len(traces.rows):
         rows = traces.finish()
         return Corpus(rows, None, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), traces.tokenizers, traces.facts())

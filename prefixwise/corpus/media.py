@@ -23,7 +23,9 @@ _ANTHROPIC_BAND: Band = (1, 1600)
 _GEMINI_BAND: Band = (258, 258 * 16)
 
 
-def media_part(pointer: str, data: Any, formula: Callable[[tuple[int, int] | None], Band], marker: float | None) -> Part:
+def media_part(
+    pointer: str, data: Any, formula: Callable[[tuple[int, int] | None], Band], marker: float | None
+) -> Part:
     """Return the part for `data`: base64 text, a data URL, or a reference of which only the name is known."""
     content = _content(data) if isinstance(data, str) else None
     size = image_size(content) if content is not None else None

@@ -90,7 +90,8 @@ def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[st
     ids = node_ids(index, key, block)
     dense: dict[int, int] = {}
     number: Callable[[int], int] = (lambda i: dense.setdefault(i, len(dense))) if share else (lambda i: i)
-    prompts, answers = [], []
+    prompts: list[tuple[list[int], Sequence[int]]] = []
+    answers: list[tuple[list[int] | None, Sequence[int] | None]] = []
     for row in range(len(rows)):
         numbers, ends = row_path(tree, ids, rows.node[row])
         prompts.append(([number(i) for i in numbers], ends))
@@ -153,7 +154,9 @@ def _namespace_columns(rows: Any, key: bytes, share: bool) -> dict[str, Any]:
             elif share:
                 shown.append(_pseudonym(part, known.number(value)))
             else:
-                shown.append(hashlib.blake2b(value.encode("utf-8", "surrogatepass"), key=key, digest_size=8).hexdigest())
+                shown.append(
+                    hashlib.blake2b(value.encode("utf-8", "surrogatepass"), key=key, digest_size=8).hexdigest()
+                )
         columns[f"namespace_{part}"] = pa.array([shown[n] for n in rows.namespace], pa.string()).dictionary_encode()
     return columns
 

@@ -51,9 +51,7 @@ def _prompt_ends(rows: Rows) -> set[int]:
     return {*rows.node, *(node for node in rows.response_node if node != NONE)}
 
 
-def _edge_ids(
-    tree: TokenTree, node: int, state: hashlib.blake2b, block: int, is_end: bool
-) -> list[tuple[int, int]]:
+def _edge_ids(tree: TokenTree, node: int, state: hashlib.blake2b, block: int, is_end: bool) -> list[tuple[int, int]]:
     """Feed a node's edge to `state`; return its boundaries."""
     edge = tree.edge(node)
     end = tree.depth[node]
@@ -80,7 +78,9 @@ def _number(state: hashlib.blake2b) -> int:
     return int.from_bytes(state.digest(), "little", signed=True)
 
 
-def row_path(tree: TokenTree, ids: list[list[tuple[int, int]]], node: int, start: int = 0) -> tuple[array[int], array[int]]:
+def row_path(
+    tree: TokenTree, ids: list[list[tuple[int, int]]], node: int, start: int = 0
+) -> tuple[array[int], array[int]]:
     """Return (ids, ends) of the boundaries behind `start` tokens on the way to `node`."""
     numbers, ends = array("q"), array("i")
     for step in tree.path(node):

@@ -92,7 +92,9 @@ def reader_for(path: str, head: bytes, options: ReadOptions) -> Reader:
             if options.input_format in reader.names:
                 return reader
         known = sorted(name for reader in readers for name in reader.names)
-        raise UserError(f"unknown input format {options.input_format!r}", "--input-format", f"known: {', '.join(known)}")
+        raise UserError(
+            f"unknown input format {options.input_format!r}", "--input-format", f"known: {', '.join(known)}"
+        )
     for reader in readers:
         if reader.claims(path, head):
             return reader

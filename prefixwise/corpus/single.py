@@ -54,7 +54,8 @@ def read_requests(
     if not found:
         reason = f": {problem.reason}" if problem else ""
         raise UserError(f"no request in the file{reason}", path, exit_code=2 if problem else 3)
-    return found, InputFile(path, reading.format, reading.mode, reading.record_path, records, broken)
+    read = len(found) if wanted is not None else records
+    return found, InputFile(path, reading.format, reading.mode, reading.record_path, read, broken)
 
 
 def read_one(address: str, options: ReadOptions, stdin: BinaryIO | None = None) -> tuple[Request, InputFile]:

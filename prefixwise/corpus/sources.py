@@ -86,7 +86,7 @@ def _open(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
 @contextmanager
 def _borrowed(stdin: BinaryIO) -> Iterator[io.BufferedReader]:
     """Lend a stream that is not ours to close."""
-    yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(stdin)  # type: ignore[type-var]
+    yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(io.BytesIO(stdin.read()))
 
 
 def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:

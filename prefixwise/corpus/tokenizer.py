@@ -23,19 +23,27 @@ class Exactness(StrEnum):
 
 
 class Tokenizer(Protocol):
-    """Turns text into ids.
+    """Turns text into ids."""
 
-    Attributes:
-        name: Encoding or vocabulary, as shown in reports.
-        exact: False for an estimate.
-        note: Where it comes from, or why it is only an estimate; one clause.
-        frame: Ids of (turn start, message start, turn end) where the vocabulary has them, else None.
-    """
+    @property
+    def name(self) -> str:
+        """Encoding or vocabulary, as shown in reports."""
+        ...
 
-    name: str
-    exact: bool
-    note: str
-    frame: tuple[int, int, int] | None
+    @property
+    def exact(self) -> bool:
+        """False for an estimate."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """Where it comes from, or why it is only an estimate; one clause."""
+        ...
+
+    @property
+    def frame(self) -> tuple[int, int, int] | None:
+        """Ids of (turn start, message start, turn end) where the vocabulary has them, else None."""
+        ...
 
     def encode(self, text: str) -> bytes:
         """Return the ids of `text`; text that looks like a special token is ordinary text."""
@@ -70,15 +78,7 @@ def cut_lines(text: str) -> list[str]:
     return pieces
 
 
-class ModelTokenizer(Protocol):
-    """Finds the tokenizer of a model; the seam where a user's choice replaces the default."""
-
-    def __call__(self, provider: str, model: str) -> Tokenizer:
-        """Return the tokenizer of `model` at `provider`."""
-        ...
-
-
-OPEN_NAMES = ("gpt-", "chatgpt", "o1", "o3", "o4", "text-embedding", "davinci", "babbage", "ft:gpt")
+OPENAI_NAMES = ("gpt-", "chatgpt", "o1", "o3", "o4", "text-embedding", "davinci", "babbage", "ft:gpt")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -99,6 +99,6 @@ def provider_of(model: str, default: str) -> str:
         return "gemini"
     if name.startswith("deepseek") and not default:
         return "deepseek"
-    if name.startswith(OPEN_NAMES):
+    if name.startswith(OPENAI_NAMES):
         return "openai"
     return default

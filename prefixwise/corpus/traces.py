@@ -1,4 +1,4 @@
-"""Traces: requests without text, as block hashes. Mooncake's JSONL and the tool's own Parquet load into the same rows."""
+"""Traces: requests without text, as block hashes. Mooncake's JSONL and our own Parquet load into the same rows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,14 @@ class TraceRows:
             names.number("")
         start = record.timestamp / 1000.0
         self.rows.append(
-            Row(file=self.rows.files.number(path), record=number, line=line, node=node, prompt_tokens=length, start=start)
+            Row(
+                file=self.rows.files.number(path),
+                record=number,
+                line=line,
+                node=node,
+                prompt_tokens=length,
+                start=start,
+            )
         )
 
     def _walk_levels(self, ids: list[int]) -> int:
@@ -143,8 +150,8 @@ class TraceRows:
             return ()
         repeats = self._accesses - self._mooncake_nodes
         return (
-            f"Trace of {self._grain}-token blocks: {self._accesses:,} block accesses, {self._mooncake_nodes:,} distinct, "
-            f"{repeats:,} repeats ({repeats / self._accesses:.2%} of blocks).",
+            f"Trace of {self._grain}-token blocks: {self._accesses:,} block accesses, {self._mooncake_nodes:,} "
+            f"distinct, {repeats:,} repeats ({repeats / self._accesses:.2%} of blocks).",
         )
 
 
@@ -158,9 +165,7 @@ def read_trace(
     path: str, stream: io.BufferedReader, traces: TraceRows, broken: list[Broken], options: ReadOptions
 ) -> InputFile:
     """Read one trace file into `traces`."""
-    if options.input_format != "mooncake" and (
-        options.input_format == "trace" or stream.peek(4)[:4] == PARQUET_MAGIC
-    ):
+    if options.input_format != "mooncake" and (options.input_format == "trace" or stream.peek(4)[:4] == PARQUET_MAGIC):
         from prefixwise.corpus.parquet import read_parquet
 
         return read_parquet(path, stream, traces)
@@ -179,4 +184,3 @@ def read_trace(
                 raise UserError(str(problem), f"{path}, line {line}") from None
         number += 1
     return InputFile(path, "mooncake trace", "trace", "", number, failures)
-

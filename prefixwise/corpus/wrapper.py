@@ -156,9 +156,7 @@ def _record_type(path: tuple[str, ...], body: type[msgspec.Struct]) -> type[msgs
         around = _fields() if depth == 0 else []
         fields = [field for field in around if field[0] != f"w_{key}"]
         rename = {f"w_{name}": name for name in _all_names() if name != key} if depth == 0 else {}
-        inner = msgspec.defstruct(
-            "Record", [*fields, ("inner", inner | None, None)], rename={**rename, "inner": key}
-        )
+        inner = msgspec.defstruct("Record", [*fields, ("inner", inner | None, None)], rename={**rename, "inner": key})
     record: type[msgspec.Struct] = inner
     return record
 

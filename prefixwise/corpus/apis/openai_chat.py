@@ -103,9 +103,8 @@ def turn(kind: str, item: Any) -> Turn:
     if not isinstance(item, dict):
         raise ValueError(f"a message is {type(item).__name__}, not an object")
     parts = list(content_parts(item.get("content"), "/content"))
-    for key in ("reasoning_content", "reasoning", "refusal", "tool_call_id"):
-        if item.get(key):
-            parts.append(text_part(f"/{key}", item[key]))
+    names = ("reasoning_content", "reasoning", "refusal", "tool_call_id")
+    parts.extend(text_part(f"/{key}", item[key]) for key in names if item.get(key))
     if isinstance(item.get("function_call"), dict):
         parts.extend(_call_parts(item["function_call"], "/function_call"))
     for index, call in enumerate(item.get("tool_calls") or ()):
@@ -139,9 +138,11 @@ def _content_part(part: Any, pointer: str) -> Part:
     for key in ("input_audio", "file", "file_data", "file_id", "video_url", "audio_url"):
         if key in part:
             data = part[key]
-            data = next((data[name] for name in ("data", "file_data", "url") if name in data), data) if isinstance(
-                data, dict
-            ) else data
+            data = (
+                next((data[name] for name in ("data", "file_data", "url") if name in data), data)
+                if isinstance(data, dict)
+                else data
+            )
             return media_part(f"{pointer}/{key}", data, unknown_tokens, marker)
     return text_part(pointer, part, marker)
 

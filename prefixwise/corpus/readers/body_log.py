@@ -21,7 +21,7 @@ from prefixwise.corpus.records import RawRecord, raw_records, repaired
 from prefixwise.corpus.wrapper import Around, WrapperDecoder
 
 
-class _Unreadable(Exception):
+class _UnreadableError(Exception):
     """A record holds no request; the message says why."""
 
 
@@ -56,7 +56,7 @@ class BodyLog:
             for data in self._elements(record):
                 try:
                     yield self._request(number, record.line, data)
-                except _Unreadable as problem:
+                except _UnreadableError as problem:
                     yield Broken(self._path, number, record.line, str(problem))
                 number += 1
 
@@ -88,7 +88,7 @@ class BodyLog:
         except (msgspec.MsgspecError, RecursionError) as problem:
             mended = repaired(data)
             if mended is None:
-                raise _Unreadable(_problem(problem)) from None
+                raise _UnreadableError(_problem(problem)) from None
             data, value = mended, msgspec.json.decode(mended)
         if not isinstance(value, dict):
             data = b'{"prompt":%s}' % data
@@ -96,11 +96,11 @@ class BodyLog:
         inner = _after_star(self._options.record_path)
         found = recognise(value, inner, self._api)
         if found is None:
-            raise _Unreadable(self._why_not(value, inner))
+            raise _UnreadableError(self._why_not(value, inner))
         try:
             request = self._build(found, number, line, data)
         except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-            raise _Unreadable(_problem(problem)) from None
+            raise _UnreadableError(_problem(problem)) from None
         if self._now is None or ANY not in self._now.path:
             self._now = found
         return request

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from prefixwise.corpus.tokenizer import OPEN_NAMES, Tokenizer, base_name, cut_lines, provider_of
+from prefixwise.corpus.tokenizer import OPENAI_NAMES, Tokenizer, base_name, cut_lines, provider_of
 from prefixwise.corpus.tokenizers.estimate import ByteEstimate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DEFAULT_ENCODING = "o200k_base"
 # tiktoken's regular expressions overflow their stack on very long runs of white space, which surfaces as a
 # panic, not as an exception. 10,000 characters were always safe.
 _LONGEST_RUN = 10_000
-_LONG_RUN = re.compile(r"\s{%d}" % _LONGEST_RUN)
+_LONG_RUN = re.compile(rf"\s{{{_LONGEST_RUN}}}")
 _HARMONY_FRAME = (200006, 200008, 200007)
 
 
@@ -85,7 +85,7 @@ def encoding_name(model: str) -> str | None:
     try:
         return tiktoken.model.encoding_name_for_model(name)
     except KeyError:
-        return DEFAULT_ENCODING if name.startswith(OPEN_NAMES) else None
+        return DEFAULT_ENCODING if name.startswith(OPENAI_NAMES) else None
 
 
 @functools.cache
@@ -99,16 +99,17 @@ def load(name: str) -> Tokenizer:
 
     try:
         return TiktokenTokenizer(tiktoken.Encoding(**_offline(name)), "rank file from bpe-openai")
-    except _NoRankFile as missing:
+    except _NoRankFileError as missing:
         reason = str(missing)
     try:
         return TiktokenTokenizer(tiktoken.get_encoding(name), "rank file from tiktoken's cache or download")
     except Exception as problem:  # any network or file error: the estimate is the answer
-        return ByteEstimate(f"{name} is not at hand ({reason}; tiktoken: {type(problem).__name__}); "
-                            "pip install 'prefixwise[offline]'")
+        return ByteEstimate(
+            f"{name} is not at hand ({reason}; tiktoken: {type(problem).__name__}); pip install 'prefixwise[offline]'"
+        )
 
 
-class _NoRankFile(Exception):
+class _NoRankFileError(Exception):
     """The installed rank files do not serve this encoding."""
 
 
@@ -117,7 +118,7 @@ def _offline(name: str) -> dict[str, Any]:
     import tiktoken_ext.openai_public as public
 
     if name not in public.ENCODING_CONSTRUCTORS:
-        raise _NoRankFile(f"tiktoken has no encoding {name}")
+        raise _NoRankFileError(f"tiktoken has no encoding {name}")
     scope: dict[str, Any] = dict(vars(public))
     # The constructors call each other and the loader through their module's globals, hence the copies.
     for key, value in vars(public).items():
@@ -132,13 +133,13 @@ def _offline(name: str) -> dict[str, Any]:
 def _load_ranks(source: str = "", expected_hash: str | None = None, **_other: str) -> dict[bytes, int]:
     package = importlib.util.find_spec("bpe_openai")
     if package is None or package.origin is None:
-        raise _NoRankFile("bpe-openai is not installed")
+        raise _NoRankFileError("bpe-openai is not installed")
     packed = Path(package.origin).parent / "data" / f"{source.rsplit('/', 1)[-1]}.gz"
     if not source or not packed.is_file():
-        raise _NoRankFile("bpe-openai has no such rank file")
+        raise _NoRankFileError("bpe-openai has no such rank file")
     data = gzip.decompress(packed.read_bytes())
     if hashlib.sha256(data).hexdigest() != expected_hash:
-        raise _NoRankFile(f"{packed.name} is not the official file (SHA-256 differs)")
+        raise _NoRankFileError(f"{packed.name} is not the official file (SHA-256 differs)")
     unpack = binascii.a2b_base64
     words = data.split()
     return dict(zip(map(unpack, words[::2]), map(int, words[1::2]), strict=True))
@@ -150,7 +151,7 @@ def choose(provider: str, model: str) -> Tokenizer:
     tokenizer = load(name or DEFAULT_ENCODING)
     if name is not None or not isinstance(tokenizer, TiktokenTokenizer):
         return tokenizer
-    return Estimate(tokenizer, provider_of(model, provider) or "this model")
+    return Estimate(tokenizer, provider_of(model, provider) or (model if model else "a prompt without a model"))
 
 
 class Estimate:
