@@ -1,0 +1,186 @@
+"""Three reports that every format must render: empty, one of each block, hostile."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from prefixwise.core.report import (
+    Block,
+    Column,
+    Finding,
+    Findings,
+    Histogram,
+    InputFile,
+    Matrix,
+    Report,
+    Requirement,
+    Series,
+    Table,
+    Text,
+    Tree,
+    Unit,
+    Waterfall,
+)
+
+HOSTILE = (
+    "\x1b[31m\x1b]0;title\x07\x9b2J \x00 a\nb\r\tc \u202edesrever\u2066 zero\u200bwidth \ufeff\u2028 \ud800 \U000e0041"
+    " [bold]x[/bold] :smile: @octocat www.evil.com https://evil.com #123 GH-1 `code` *em* _em_ ~~no~~ $a$ $b$"
+    " | pipe \\| <script>alert(1)</script> &amp; ![img](http://e.vil/x.png) ##[error]x ##vso[task.x]"
+)
+STARTS = (
+    "::error::x",
+    "  ::error::x",
+    "=1+1",
+    "+1",
+    "-1+2",
+    "@SUM(1)",
+    "\t=1",
+    "# head",
+    "- item",
+    "1. one",
+    "> quote",
+)
+
+
+def everything() -> Report:
+    """One of each block, with absent values, wide characters and a long path."""
+    text, tokens, rate = Unit.TEXT, Unit.TOKENS, Unit.RATE
+    blocks: tuple[Block, ...] = (
+        Text("summary", ("Of 41.2 M prompt tokens, 61.3 % came from the cache.", "漢字 and ünïcödé stay."), "Summary"),
+        Table(
+            "rules",
+            "By cache rule",
+            (
+                Column("rule", "rule", text),
+                Column("block", "block", tokens),
+                Column("hit_rate", "hit rate", rate),
+                Column("p50", "TTFT p50", Unit.SECONDS),
+                Column("kv", "KV", Unit.BYTES),
+                Column("saved", "saved", Unit.USD),
+                Column("real", "verified", text),
+            ),
+            (
+                ("vllm:block=16", 16, 0.934, 0.0421, 1610612736, 412.5, True),
+                ("漢字 rule with a name that is long enough to wrap", 1, 0.99999, 12.5, 512, 0.0123, False),
+                ("openai", None, None, None, None, None, None),
+            ),
+            "Weighted by tokens.",
+        ),
+        Tree(
+            "prefixes",
+            "Where prompts part",
+            (Column("tokens", "tokens", tokens),),
+            (
+                (0, "system", 1204),
+                (1, "tools", 3310),
+                (2, "user", 88),
+                (1, "tools, older", 3290),
+                (0, "no system", None),
+            ),
+        ),
+        Waterfall(
+            "way",
+            "From the ceiling to what was reported",
+            tokens,
+            ("ceiling", 38512000),
+            (("misrouted", -4100000), ("evicted", -9370000), ("interaction", 150000)),
+            ("reported", 25192000),
+        ),
+        Series(
+            "sizes",
+            "Hit rate by cache size",
+            Column("size", "cache size", Unit.BYTES),
+            (1024.0, 2048.0, 4096.0),
+            ((Column("lru", "LRU", rate), (0.1, None, 0.93)), (Column("fifo", "FIFO", rate), (0.05, 0.5, 0.88))),
+        ),
+        Histogram("gaps", "Gaps", Column("gap", "from", Unit.SECONDS), (0, 0.1, 1, 60), (120, 3400, 3)),
+        Matrix("shared", "Shared", rate, ("acme", "globex"), ("acme", "globex"), ((1.0, 0.0001), (None, 1.0))),
+        Findings(
+            "findings",
+            "Findings",
+            (
+                Finding(
+                    "clock-in-prefix", "error", "The prompt tells the time.", "prompts/[t]/a.jinja", 12, "Move it."
+                ),
+                Finding("unsorted-json", "warning", "Keys come in any order.", "prompts/" + "deep/" * 20 + "x.json"),
+                Finding("short-prefix", "info", "The prefix is short."),
+            ),
+        ),
+    )
+    return Report(
+        "prefixwise/sample",
+        1,
+        "sample",
+        "Hit rate of 12,480 requests",
+        blocks,
+        {"hit_rate": 0.613, "none": None, "by": {"acme": [1, 2]}},
+        (
+            InputFile("logs/a.jsonl", "openai", "log", "", 12480, 3),
+            InputFile("logs/readme.txt", "", "log", "", 0, 0, "no records"),
+        ),
+        ("Token counts are estimated for 2 models.",),
+        (Requirement("hit_rate>=0.6", 0.613, True), Requirement("ttft_p99<=0.2", None, False)),
+        7,
+    )
+
+
+def hostile(text: str = HOSTILE, starts: tuple[str, ...] = STARTS) -> Report:
+    """`text` in every field that takes a string, and cells that start with what others obey."""
+    column = Column(text, text)
+    number = Column(text, text, Unit.TOKENS)
+    blocks: tuple[Block, ...] = (
+        Text(text, (text, *starts), text),
+        Table(text, text, (column, number), tuple((start, text) for start in starts), text),
+        Tree(text, text, (column, number), ((0, text, text, text), (1, text, None, 1)), text),
+        Waterfall(text, text, Unit.TOKENS, (text, 3), ((text, -1), (text, 1)), (text, 3), text),
+        Series(text, text, number, (1.0, 2.0), ((number, (1.0, None)),), text),
+        Histogram(text, text, number, (0, 1, 2), (1, 0), text),
+        Matrix(text, text, Unit.TEXT, (text,), (text,), ((text,),), text),
+        Findings(text, text, (Finding(text, "error", text, text, 1, text), Finding(text, "info", text))),
+    )
+    return Report(
+        text,
+        1,
+        text,
+        text,
+        blocks,
+        {text: text, "list": [text]},
+        (InputFile(text, text, "log", text, 1, 1), InputFile(text, text, "log", text, 1, 1, text)),
+        (text, *starts),
+        (Requirement(text, 1.0, True), Requirement(text, None, False)),
+    )
+
+
+@pytest.fixture
+def make_hostile():
+    """The function that builds the hostile report."""
+    return hostile
+
+
+@pytest.fixture
+def reports(monkeypatch: pytest.MonkeyPatch) -> dict[str, Report]:
+    """The three reports by name; the envelope names a fixed version and platform."""
+    monkeypatch.setattr("prefixwise.core.envelope.__version__", "0.0.0")
+    monkeypatch.setattr("platform.python_version", lambda: "3.11.0")
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    empty = Report("prefixwise/sample", 1, "sample", "Nothing read", ())
+    empty_blocks = tuple(msgspec.structs.replace(b, **_EMPTIED[type(b)]) for b in everything().blocks)
+    return {
+        "empty": empty,
+        "everything": everything(),
+        "hostile": hostile(),
+        "emptied": msgspec.structs.replace(everything(), blocks=empty_blocks),
+    }
+
+
+_EMPTIED: dict[type, dict[str, object]] = {
+    Text: {"lines": ()},
+    Table: {"rows": ()},
+    Tree: {"rows": ()},
+    Waterfall: {"steps": (), "start": ("start", 0), "end": ("end", 0)},
+    Series: {"points": (), "lines": ()},
+    Histogram: {"edges": (), "counts": ()},
+    Matrix: {"rows": (), "columns": (), "cells": ()},
+    Findings: {"findings": ()},
+}
