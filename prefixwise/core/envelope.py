@@ -32,6 +32,7 @@ class Envelope(msgspec.Struct, frozen=True):
     schema_version: int
     tool: Tool
     command: str
+    title: str
     environment: Environment
     seed: int | None
     inputs: tuple[InputFile, ...]
@@ -48,6 +49,7 @@ def envelope(report: Report) -> Envelope:
         schema_version=report.schema_version,
         tool=Tool("prefixwise", __version__),
         command=report.command,
+        title=report.title,
         environment=Environment(platform.python_version(), platform.system().lower()),
         seed=report.seed,
         inputs=report.inputs,
