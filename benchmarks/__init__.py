@@ -1,0 +1,1 @@
+"""Seeded request logs, and the scripts that measure prefixwise on them."""
