@@ -177,9 +177,12 @@ class _Totals:
     def _sum(self, column: Sequence[int], values: Sequence[int]) -> dict[int, int]:
         """Return the calibrated sum of `values` by group."""
         sums: dict[tuple[int, int], int] = {}
-        for group, model, value in zip(column, self._rows.model, values, strict=True):
-            key = (group, model)
-            sums[key] = sums.get(key, 0) + value
+        if len(self._rows.models) == 1 and not any(column):
+            sums[0, 0] = sum(values)
+        else:
+            for group, model, value in zip(column, self._rows.model, values, strict=True):
+                key = (group, model)
+                sums[key] = sums.get(key, 0) + value
         totals: dict[int, float] = {}
         for (group, model), value in sums.items():
             totals[group] = totals.get(group, 0) + value * self._weights[model]

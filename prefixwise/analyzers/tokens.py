@@ -117,7 +117,7 @@ def _sizes(requests: Sequence[Request]) -> Table:
     )
     rows = []
     for request in requests[:_MOST_REQUESTS]:
-        items = sum(len(section.items) for section in request.sections)
+        items = sum(len(section.raw_items()) for section in request.sections)
         rows.append((str(request.ref), request.model or None, items, render(request).tokens))
     left = len(requests) - _MOST_REQUESTS
     return Table("requests", "Requests", columns, tuple(rows), f"{left} more." if left > 0 else "")

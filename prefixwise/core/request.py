@@ -30,15 +30,26 @@ class Section(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         kind: `tools`, `format`, `system`, `messages`, `prompt` (bare text) or `tokens` (bare token ids).
         pointer: Where the section stands in the body (RFC 6901).
-        items: Raw JSON of each item.
+        items: Raw JSON of each item; empty where the list is kept in one piece.
         listed: True when items are elements of the list at `pointer`, False when there is one item, at
             `pointer` itself.
+        whole: Raw JSON of the whole list, for lists that repeat as a whole (tools).
     """
 
     kind: str
     pointer: str
     items: list[msgspec.Raw]
     listed: bool = True
+    whole: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+    def raw_items(self) -> list[msgspec.Raw]:
+        """Return the raw JSON of each item. Raises ValueError where the whole is no list."""
+        if self.whole is msgspec.UNSET:
+            return self.items
+        try:
+            return msgspec.json.decode(self.whole, type=list[msgspec.Raw])
+        except msgspec.MsgspecError as problem:
+            raise ValueError(f"`{self.pointer}`: {problem}") from None
 
     def item_pointer(self, index: int) -> str:
         """Return the pointer of item `index`."""

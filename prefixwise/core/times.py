@@ -18,7 +18,10 @@ def epoch_seconds(value: Any) -> float:
     (a missing zone is read as UTC) or such a number.
     """
     if isinstance(value, str):
-        return _from_text(value)
+        try:
+            return datetime.fromisoformat(value).timestamp() if value[-1:] == "Z" else _from_text(value)
+        except (ValueError, OverflowError):
+            return _from_text(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         seconds = float(value)
         while abs(seconds) >= _LARGEST_SECONDS and math.isfinite(seconds):

@@ -117,4 +117,5 @@ def _read_text(
                 broken.append(request)
         if records % _PROGRESS_EVERY == 0:
             progress(records, None, path)
+    index.finish()
     return InputFile(path, reading.format, reading.mode, reading.record_path, records, failures)

@@ -83,21 +83,34 @@ def tool_turn(item: Any) -> Turn:
     return Turn(None, (text_part("", item, marker_of(item)),))
 
 
-def key_params(body: Any, names: tuple[str, ...]) -> tuple[tuple[str, bytes], ...]:
-    """Return those of the raw fields `names` that the body sets."""
-    found = []
-    for name in names:
-        raw = getattr(body, name)
-        if raw is not msgspec.UNSET:
-            found.append((name, bytes(raw)))
-    return tuple(found)
+def is_given(raw: msgspec.Raw | msgspec.UnsetType) -> bool:
+    """Say whether a raw field is there and not null."""
+    return raw is not msgspec.UNSET and bytes(raw) != b"null"
+
+
+def tools_section(pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
+    """Return the section of a tool list, kept in one piece: applications send the same list again and again."""
+    return Section("tools", pointer, [], whole=raw)
+
+
+def single_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
+    """Return a section of one item, for a raw field that `is_given`."""
+    assert raw is not msgspec.UNSET
+    return Section(kind, pointer, [raw], listed=False)
+
+
+def key_params(values: tuple[Any, ...], names: tuple[str, ...]) -> tuple[tuple[str, bytes], ...]:
+    """Return (name, raw JSON) of those fields that the body sets; `values` go with `names`."""
+    if not any(values):  # an absent field is UNSET, which is false
+        return ()
+    return tuple((name, bytes(raw)) for name, raw in zip(names, values, strict=True) if raw is not msgspec.UNSET)
 
 
 def text_of(value: Any) -> str | None:
     """Return a scalar as text for a namespace or a name; None where it is absent."""
-    if value is None or value is msgspec.UNSET:
-        return None
-    return value if isinstance(value, str) else compact_json(value)
+    if isinstance(value, str):
+        return value
+    return None if value is None or value is msgspec.UNSET else compact_json(value)
 
 
 def name_in(value: Any, *keys: str) -> str:

@@ -20,16 +20,14 @@ class Families:
     """Assigns heads to families, in the order in which they come."""
 
     def __init__(self) -> None:
-        self.heads: list[str] = []
-        """First text of each family's first head, for people."""
+        self._count = 0
         self._family_of: dict[int, int] = {}
 
     def assign(self, texts: Iterable[str]) -> int:
         """Return the family of a head that consists of `texts`."""
-        kept = list(texts)
         statements: dict[int, int] = {}
         room = _LONGEST_HEAD
-        for text in kept:
+        for text in texts:
             for statement in _STATEMENT.split(text[:room]):
                 if statement:
                     statements[hash(statement)] = len(statement)
@@ -40,8 +38,8 @@ class Families:
                 shared[self._family_of[key]] += size
         family, size = shared.most_common(1)[0] if shared else (-1, 0)
         if size < _SHARE * sum(statements.values()) or not statements:
-            family = len(self.heads)
-            self.heads.append(next((text for text in kept if text.strip()), ""))
+            family = self._count
+            self._count += 1
         for key in statements:
             self._family_of.setdefault(key, family)
         return family

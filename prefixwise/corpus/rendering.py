@@ -84,7 +84,7 @@ def render(request: Request, tokenizer: Tokenizer | None = None) -> Rendered:
     stretches: list[Stretch] = []
     at = 0
     for section in request.sections:
-        for index, raw in enumerate(section.items):
+        for index, raw in enumerate(section.raw_items()):
             turn = DIALECTS.get(request.api).turn(section.kind, msgspec.json.decode(raw))
             pointer = section.item_pointer(index)
             for stretch in _turn_stretches(template, turn, section.kind, pointer, at):

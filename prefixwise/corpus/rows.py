@@ -132,9 +132,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.node)
 
+    def extend(self, rows: list[Row]) -> None:
+        """Append many rows, column by column."""
+        for name, values in zip(COLUMNS, zip(*map(msgspec.structs.astuple, rows), strict=True), strict=False):
+            getattr(self, name).extend(values)
+
     def append(self, row: Row) -> None:
         """Append the values of `row`."""
-        for add, value in zip(self._adders, msgspec.structs.astuple(row), strict=True):
+        for add, value in zip(self._adders, msgspec.structs.astuple(row)):  # noqa: B905 - this is the hot loop
             add(value)
 
     def ref(self, row: int) -> Ref:

@@ -28,6 +28,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _PEEK = 4096
+_BUFFER = 1 << 20
 
 
 def find_files(arguments: Sequence[str]) -> list[str]:
@@ -75,18 +76,22 @@ def open_plain(path: str, stdin: BinaryIO | None = None) -> Iterator[io.Buffered
 
 @contextmanager
 def _open(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
-    with open(path, "rb") if path != STDIN or stdin is None else _borrowed(stdin) as raw:
+    with _raw(path, stdin) as raw:
         if raw.peek(2)[:2] == _GZIP_MAGIC:
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield _without_mark(io.BufferedReader(unpacked, 1 << 20))
+                yield _without_mark(io.BufferedReader(unpacked, _BUFFER))
         else:
             yield _without_mark(raw)
 
 
 @contextmanager
-def _borrowed(stdin: BinaryIO) -> Iterator[io.BufferedReader]:
-    """Lend a stream that is not ours to close."""
-    yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(io.BytesIO(stdin.read()))
+def _raw(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
+    """Open a file; lend standard input, which is not ours to close."""
+    if path != STDIN or stdin is None:
+        with open(path, "rb", _BUFFER) as stream:
+            yield stream
+    else:
+        yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(io.BytesIO(stdin.read()))
 
 
 def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:

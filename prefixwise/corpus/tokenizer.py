@@ -78,6 +78,24 @@ def cut_lines(text: str) -> list[str]:
     return pieces
 
 
+def cut_paragraphs(text: str) -> list[str]:
+    """Cut `text` at some of the places of `cut_lines`: those that the length of the line before selects.
+
+    The choice depends on the text around a place alone, so texts that differ in one line are cut alike before and
+    soon after it; one place in four keeps pieces long enough that cutting costs little.
+    """
+    pieces = []
+    pending: list[str] = []
+    for piece in cut_lines(text):
+        pending.append(piece)
+        if len(piece) % 4 == 0:
+            pieces.append("".join(pending))
+            pending.clear()
+    if pending:
+        pieces.append("".join(pending))
+    return pieces
+
+
 OPENAI_NAMES = ("gpt-", "chatgpt", "o1", "o3", "o4", "text-embedding", "davinci", "babbage", "ft:gpt")
 
 

@@ -68,9 +68,11 @@ class TokenTree(PrefixTree):
 
     def add(self, parent: int, depth: int, segment: int = 0, start: int = 0) -> int:
         """Add a node whose edge is the slice of `segment` that begins at token `start`."""
+        self.parent.append(parent)
+        self.depth.append(depth)
         self._edge_segment.append(segment)
         self._edge_start.append(start)
-        return super().add(parent, depth)
+        return len(self.parent) - 1
 
     def add_segment(self, ids: bytes) -> int:
         """Store token ids (at least one) and return the segment's number."""
@@ -89,22 +91,18 @@ class TokenTree(PrefixTree):
         """Do the same without a memo, for callers that keep one."""
         ids = self.segments[segment]
         total = len(ids) // BYTES_PER_ID
+        depth, children = self.depth, self._children
         at = 0
         while at < total:
             key = _child_key(node, ids, at)
-            child = self._children.get(key)
+            child = children.get(key)
             if child is None:
-                leaf = self.add(node, self.depth[node] + total - at, segment, at)
-                self._children[key] = leaf
+                leaf = children[key] = self.add(node, depth[node] + total - at, segment, at)
                 return leaf
-            length = self.depth[child] - self.depth[node]
-            edge_start = self._edge_start[child]
+            length = depth[child] - depth[node]
             edge = self.segments[self._edge_segment[child]]
-            room = min(length, total - at)
-            same = common_ids(edge, edge_start, ids, at, room)
-            if same < length:
-                child = self._split(node, child, key, same)
-            node = child
+            same = common_ids(edge, self._edge_start[child], ids, at, min(length, total - at))
+            node = child if same == length else self._split(node, child, key, same)
             at += same
         return node
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from itertools import compress
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "response": ("response", "response_body", "completion", "output"),
 }  # fmt: skip
 _RAW = frozenset({"usage", "response"})
+_DURATIONS = frozenset({"duration_ms", "duration_s", "ttft_ms", "ttft_s"})
 
 
 class Around(msgspec.Struct, gc=False):
@@ -74,6 +76,7 @@ class WrapperDecoder:
         skipped = {path[0]} if path else body_names
         keys = [(meaning, name) for meaning, names in NAMES.items() for name in names if name not in skipped]
         self._meanings = tuple(meaning for meaning, _ in keys)
+        self._indexes = range(len(keys))
         self._values = operator.attrgetter(*(f"w_{name}" for _, name in keys))
         self._body_decoder = msgspec.json.Decoder(body)
 
@@ -87,37 +90,44 @@ class WrapperDecoder:
         body = self._body(record) if self._body else record
         if isinstance(body, str):
             body = self._body_decoder.decode(body)
-        around = Around()
-        values: dict[str, Any] = {}
-        for meaning, value in zip(self._meanings, self._values(record), strict=True):
-            if value is not None and value is not UNSET and meaning not in values:
-                values[meaning] = value
-        if values:
-            _fill(around, values)
-        return body, around
+        values = self._values(record)
+        meanings = self._meanings
+        found: dict[str, Any] = {}
+        for index in compress(self._indexes, values):  # what is absent is None or UNSET, and both are false
+            found.setdefault(meanings[index], values[index])
+        return body, _around(found)
 
 
-def _fill(around: Around, values: dict[str, Any]) -> None:
-    for meaning, value in values.items():
-        if meaning in ("tenant", "session", "replica", "model"):
-            if isinstance(value, (str, int)):
-                setattr(around, meaning, str(value))
-        elif meaning == "start":
-            around.start = epoch_seconds(value)
-        elif meaning == "end":
-            around.end = epoch_seconds(value)
-        elif meaning in _RAW:
-            setattr(around, meaning, value)
-    if len(values) > 1:
-        _fill_durations(around, values)
-    if around.usage is None and around.response is not None:
-        around.usage = _usage_of(around.response)
+def _around(found: dict[str, Any]) -> Around:
+    get = found.get
+    response, usage = get("response"), get("usage")
+    start, end = get("start"), get("end")
+    around = Around(
+        ABSENT if start is None else epoch_seconds(start),
+        ABSENT if end is None else epoch_seconds(end),
+        ABSENT,
+        _name(get("tenant")),
+        _name(get("session")),
+        _name(get("replica")),
+        _name(get("model")),
+        _usage_of(response) if usage is None and response is not None else usage,
+        response,
+    )
+    if not _DURATIONS.isdisjoint(found):
+        _fill_durations(around, found)
+    return around
 
 
-def _fill_durations(around: Around, values: dict[str, Any]) -> None:
-    ttft = _seconds(values, "ttft")
+def _name(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return str(value) if isinstance(value, int) else ""
+
+
+def _fill_durations(around: Around, found: dict[str, Any]) -> None:
+    ttft = _seconds(found, "ttft")
     around.ttft = ABSENT if ttft is None else ttft
-    duration = _seconds(values, "duration")
+    duration = _seconds(found, "duration")
     if duration is None:
         return
     if around.end != around.end:
@@ -126,9 +136,9 @@ def _fill_durations(around: Around, values: dict[str, Any]) -> None:
         around.start = around.end - duration
 
 
-def _seconds(values: dict[str, Any], what: str) -> float | None:
+def _seconds(found: dict[str, Any], what: str) -> float | None:
     for suffix, factor in (("_ms", 1e-3), ("_s", 1.0)):
-        value = values.get(what + suffix)
+        value = found.get(what + suffix)
         if isinstance(value, (int, float)) and value >= 0:
             return value * factor
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import msgspec
@@ -13,16 +14,19 @@ from prefixwise.corpus.dialect import (
     DIALECTS,
     Dialect,
     Draft,
+    is_given,
     key_params,
     marker_of,
     name_in,
     text_of,
     text_part,
     tool_turn,
+    tools_section,
 )
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
 
 _KEY_PARAMS = ("tool_choice", "thinking", "output_config", "speed", "cache_control")
+_key_values = operator.attrgetter(*_KEY_PARAMS)
 _BLOCK_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 
 
@@ -32,7 +36,7 @@ class Body(msgspec.Struct):
     messages: list[Raw] | None = None
     system: str | list[Raw] | None = None
     model: Any = None
-    tools: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
     metadata: Any = None
     tool_choice: Raw | UnsetType = UNSET
     thinking: Raw | UnsetType = UNSET
@@ -62,15 +66,15 @@ def draft(body: Body) -> Draft:
     if body.messages is None:
         raise ValueError("no `messages` list")
     sections = []
-    if body.tools:
-        sections.append(Section("tools", "/tools", body.tools))
+    if is_given(body.tools):
+        sections.append(tools_section("/tools", body.tools))
     if body.system:
         sections.append(section_of("system", "/system", body.system))
     sections.append(Section("messages", "/messages", body.messages))
     return Draft(
         text_of(body.model) or "",
         tuple(sections),
-        params=key_params(body, _KEY_PARAMS),
+        params=key_params(_key_values(body), _KEY_PARAMS),
         tenant=name_in(body.metadata, "tenant_id", "tenant", "user_id"),
         session=name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
     )

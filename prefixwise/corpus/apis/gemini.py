@@ -13,11 +13,13 @@ from prefixwise.corpus.dialect import (
     DIALECTS,
     Dialect,
     Draft,
+    is_given,
     key_params,
     name_in,
     text_of,
     text_part,
     tool_turn,
+    tools_section,
 )
 from prefixwise.corpus.media import gemini_tokens, media_part, unknown_tokens
 
@@ -31,7 +33,7 @@ class Body(msgspec.Struct):
     systemInstruction: Raw | UnsetType = UNSET  # noqa: N815 - the wire's own name
     system_instruction: Raw | UnsetType = UNSET
     model: Any = None
-    tools: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
     cachedContent: Any = None  # noqa: N815
     labels: Any = None
     toolConfig: Raw | UnsetType = UNSET  # noqa: N815
@@ -51,11 +53,11 @@ def draft(body: Body) -> Draft:
     if body.contents is None:
         raise ValueError("no `contents`")
     sections = []
-    if body.tools:
-        sections.append(Section("tools", "/tools", body.tools))
+    if is_given(body.tools):
+        sections.append(tools_section("/tools", body.tools))
     for name in ("systemInstruction", "system_instruction"):
         raw = getattr(body, name)
-        if raw is not UNSET and bytes(raw) != b"null":
+        if is_given(raw):
             sections.append(Section("system", f"/{name}", [raw], listed=False))
     if isinstance(body.contents, str):
         text = Raw(msgspec.json.encode(body.contents))
@@ -67,7 +69,7 @@ def draft(body: Body) -> Draft:
         text_of(body.model) or "",
         tuple(sections),
         Namespace(cache_key=cached) if cached else SHARED,
-        key_params(body, _KEY_PARAMS),
+        key_params((body.toolConfig,), _KEY_PARAMS),
         name_in(body.labels, "tenant_id", "tenant", "user_id"),
         name_in(body.labels, "session_id", "conversation_id"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from typing import Any
 
@@ -14,18 +15,24 @@ from prefixwise.corpus.dialect import (
     DIALECTS,
     Dialect,
     Draft,
+    is_given,
     key_params,
     marker_of,
     name_in,
+    single_section,
     text_of,
     text_part,
     tool_turn,
+    tools_section,
 )
 from prefixwise.corpus.media import media_part, openai_tokens, unknown_tokens
 
 # Section 3.1 of the cache-rule reference: what enters OpenAI's key beside tools and text. `tool_choice` does
 # not, but engines' templates may print it.
 _KEY_PARAMS = ("parallel_tool_calls", "reasoning_effort", "verbosity", "service_tier", "chat_template_kwargs")
+_key_values = operator.attrgetter(*_KEY_PARAMS)
+_namespace_values = operator.attrgetter("cache_salt", "prompt_cache_key", "lora_path", "extra_key")
+_NO_PARTS = (None, None, None, None)
 
 
 class Body(msgspec.Struct):
@@ -33,8 +40,8 @@ class Body(msgspec.Struct):
 
     messages: list[Raw] | None = None
     model: Any = None
-    tools: list[Raw] | None = None
-    functions: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
+    functions: Raw | UnsetType = UNSET
     response_format: Raw | UnsetType = UNSET
     prompt_cache_key: Any = None
     cache_salt: Any = None
@@ -69,31 +76,29 @@ def draft(body: Body) -> Draft:
     if body.messages is None:
         raise ValueError("no `messages` list")
     sections = []
-    if body.tools:
-        sections.append(Section("tools", "/tools", body.tools))
-    if body.functions:
-        sections.append(Section("tools", "/functions", body.functions))
-    if body.response_format is not UNSET:
-        sections.append(Section("format", "/response_format", [body.response_format], listed=False))
+    if is_given(body.tools):
+        sections.append(tools_section("/tools", body.tools))
+    if is_given(body.functions):
+        sections.append(tools_section("/functions", body.functions))
+    if is_given(body.response_format):
+        sections.append(single_section("format", "/response_format", body.response_format))
     sections.append(Section("messages", "/messages", body.messages))
+    metadata = body.metadata
     return Draft(
         text_of(body.model) or "",
         tuple(sections),
         namespace_of(body),
-        key_params(body, _KEY_PARAMS),
-        text_of(body.user) or name_in(body.metadata, "tenant_id", "tenant", "user_id"),
-        text_of(body.session_id) or name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
+        key_params(_key_values(body), _KEY_PARAMS),
+        text_of(body.user) or name_in(metadata, "tenant_id", "tenant", "user_id"),
+        text_of(body.session_id) or name_in(metadata, "session_id", "conversation_id", "thread_id"),
         body.add_generation_prompt is not False,
     )
 
 
 def namespace_of(body: Any) -> Namespace:
     """Return what the body says of cache separation."""
-    if body.cache_salt is None and body.prompt_cache_key is None and body.lora_path is None and body.extra_key is None:
-        return SHARED
-    return Namespace(
-        text_of(body.cache_salt), text_of(body.prompt_cache_key), text_of(body.lora_path), text_of(body.extra_key)
-    )
+    parts = _namespace_values(body)
+    return SHARED if parts == _NO_PARTS else Namespace(*map(text_of, parts))
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -102,7 +107,10 @@ def turn(kind: str, item: Any) -> Turn:
         return tool_turn(item)
     if not isinstance(item, dict):
         raise ValueError(f"a message is {type(item).__name__}, not an object")
-    parts = list(content_parts(item.get("content"), "/content"))
+    content = item.get("content")
+    if len(item) == 2 and isinstance(content, str) and "role" in item:
+        return Turn(str(item["role"]), (Part("/content", content),))
+    parts = list(content_parts(content, "/content"))
     names = ("reasoning_content", "reasoning", "refusal", "tool_call_id")
     parts.extend(text_part(f"/{key}", item[key]) for key in names if item.get(key))
     if isinstance(item.get("function_call"), dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import msgspec
@@ -14,15 +15,18 @@ from prefixwise.corpus.dialect import (
     Dialect,
     Draft,
     compact_json,
+    is_given,
     key_params,
     marker_of,
     name_in,
     text_of,
     text_part,
     tool_turn,
+    tools_section,
 )
 
 _KEY_PARAMS = ("parallel_tool_calls", "reasoning", "text", "service_tier", "truncation", "previous_response_id")
+_key_values = operator.attrgetter(*_KEY_PARAMS)
 # Fields of an input item that name it on the server and are not part of the prompt.
 _ITEM_NAMES = frozenset({"id", "status", "type"})
 
@@ -33,7 +37,7 @@ class Body(msgspec.Struct):
     input: list[Raw] | str | None = None
     instructions: str | list[Raw] | None = None
     model: Any = None
-    tools: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
     prompt_cache_key: Any = None
     cache_salt: Any = None
     extra_key: Any = None
@@ -66,8 +70,8 @@ def draft(body: Body) -> Draft:
     if body.input is None:
         raise ValueError("no `input`")
     sections = []
-    if body.tools:
-        sections.append(Section("tools", "/tools", body.tools))
+    if is_given(body.tools):
+        sections.append(tools_section("/tools", body.tools))
     if (text_format := _format_of(body.text)) is not None:
         sections.append(Section("format", "/text/format", [text_format], listed=False))
     if body.instructions:
@@ -77,7 +81,7 @@ def draft(body: Body) -> Draft:
         text_of(body.model) or "",
         tuple(sections),
         namespace_of(body),
-        key_params(body, _KEY_PARAMS),
+        key_params(_key_values(body), _KEY_PARAMS),
         text_of(body.user) or name_in(body.metadata, "tenant_id", "tenant", "user_id"),
         text_of(body.conversation) or name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
     )

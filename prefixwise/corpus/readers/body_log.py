@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from prefixwise.core.usage import from_json
 from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft
 from prefixwise.corpus.reader import PROMPT_SUFFIXES, READERS, Broken, Reader, ReadOptions
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
-from prefixwise.corpus.records import RawRecord, raw_records, repaired
+from prefixwise.corpus.records import raw_records, repaired
 from prefixwise.corpus.wrapper import Around, WrapperDecoder
 
 
@@ -52,25 +52,25 @@ class BodyLog:
     def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
         """Yield every record of `stream`, in order."""
         number = 0
-        for record in raw_records(stream):
-            for data in self._elements(record):
+        for _, line, data in raw_records(stream):
+            for element in self._elements(data):
                 try:
-                    yield self._request(number, record.line, data)
+                    yield self._request(number, line, element)
                 except _UnreadableError as problem:
-                    yield Broken(self._path, number, record.line, str(problem))
+                    yield Broken(self._path, number, line, str(problem))
                 number += 1
 
-    def _elements(self, record: RawRecord) -> list[bytes]:
+    def _elements(self, data: bytes) -> Sequence[bytes]:
         """Return what stands at the last `*` of the path: the records proper. Without a `*`, the record itself."""
         if self._now is None:
-            self._now = self._look(record.data)
+            self._now = self._look(data)
         if self._now is None or ANY not in self._now.path:
-            return [record.data]
+            return (data,)
         last = len(self._now.path) - 1 - self._now.path[::-1].index(ANY)
         try:
-            return _descend(record.data, self._now.path[: last + 1])
+            return _descend(data, self._now.path[: last + 1])
         except (msgspec.MsgspecError, RecursionError):
-            return [record.data]
+            return (data,)
 
     def _request(self, number: int, line: int, data: bytes) -> Request:
         now = self._now

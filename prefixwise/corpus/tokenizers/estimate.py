@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prefixwise.corpus.tokenizer import BYTES_PER_ID, cut_lines
+from prefixwise.corpus.tokenizer import BYTES_PER_ID, cut_lines, cut_paragraphs
 
 
 class ByteEstimate:
@@ -20,8 +20,8 @@ class ByteEstimate:
         return b"".join(_padded(line) for line in cut_lines(text))
 
     def cut(self, text: str) -> list[str]:
-        """Cut at the lines at which `encode` starts afresh."""
-        return cut_lines(text)
+        """Cut at some of the lines at which `encode` starts afresh."""
+        return cut_paragraphs(text)
 
     def decode(self, ids: list[int]) -> str:
         """Return the text of `ids`."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from prefixwise.corpus.tokenizer import OPENAI_NAMES, Tokenizer, base_name, cut_lines, provider_of
+from prefixwise.corpus.tokenizer import OPENAI_NAMES, Tokenizer, base_name, cut_paragraphs, provider_of
 from prefixwise.corpus.tokenizers.estimate import ByteEstimate
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class TiktokenTokenizer:
         return array("I", self._encoding.encode_ordinary(text)).tobytes()
 
     def cut(self, text: str) -> list[str]:
-        """Cut at line ends that are followed by a letter or digit (shown for o200k and cl100k only)."""
+        """Cut at some line ends that are followed by a letter or digit (shown for o200k and cl100k only)."""
         if self.name.startswith(("o200k", "cl100k")):
-            return cut_lines(text)
+            return cut_paragraphs(text)
         return [text]
 
     def decode(self, ids: list[int]) -> str:
