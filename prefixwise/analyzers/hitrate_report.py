@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import msgspec
 
@@ -11,18 +12,17 @@ from prefixwise.analyzers.requirements import check
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.policy import Reason
 from prefixwise.core.excerpt import Excerpts, excerpt
-from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Unit
+from prefixwise.core.report import Block, Cell, Column, Report, Table, Unit
+from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
-_MOST_INPUTS = 20
 _MOST_MODELS = 20
-_NAMES = {REPORTED: "reported by the log's usage", CEILING: "ceiling (token by token, one namespace)"}
 _REASONS = {
-    Reason.FIRST_SEEN: "first of its kind from there on",
-    Reason.GRANULARITY: "below the unit or last-token rule",
-    Reason.ISOLATED: "in another namespace",
+    Reason.FIRST_SEEN: "new",
+    Reason.GRANULARITY: "below a unit",
+    Reason.ISOLATED: "isolated",
 }
 
 
@@ -39,10 +39,9 @@ def hit_rate_report(
     if result.prefixes:
         blocks.append(_prefixes(result))
     if result.lost:
-        blocks.append(_lost(result))
+        blocks.append(_lost(corpus, result))
     if result.models:
         blocks.append(_models(result.models))
-    blocks.append(_inputs(corpus))
     if corpus.broken:
         blocks.append(_broken(corpus))
     return Report(
@@ -64,7 +63,7 @@ def _plural(count: int, noun: str) -> str:
 
 def _figures(result: HitRate) -> dict[str, float | None]:
     by_rule = {counts.rule: counts for counts in result.totals}
-    first = next(counts for counts in result.totals if counts.rule not in (REPORTED, CEILING))
+    first = by_rule[first_rule(result)]
     reported = by_rule.get(REPORTED)
     return {
         "hit_rate": first.hit_rate,
@@ -74,32 +73,49 @@ def _figures(result: HitRate) -> dict[str, float | None]:
     }
 
 
+def first_rule(result: HitRate) -> str:
+    """Return the label of the first rule asked for."""
+    return next(counts.rule for counts in result.totals if counts.rule not in (REPORTED, CEILING))
+
+
+def _short(ref: Ref, corpus: Corpus) -> str:
+    """Return a record's address without what all files share."""
+    if len(corpus.inputs) == 1:
+        return f"#{ref.record}"
+    names = [PurePath(file.path).name for file in corpus.inputs]
+    name = PurePath(ref.path).name
+    return f"{name}#{ref.record}" if names.count(name) == 1 else str(ref)
+
+
 def _totals(totals: tuple[Counts, ...]) -> Table:
     outputs = any(counts.without_outputs is not None for counts in totals)
     columns = [
         Column("rule", "rule"),
         Column("requests", "requests", Unit.COUNT),
         Column("prompt_tokens", "prompt tokens", Unit.TOKENS),
-        Column("cached_tokens", "saved prefill tokens", Unit.TOKENS),
-        Column("prefill_tokens", "left to prefill", Unit.TOKENS),
+        Column("cached_tokens", "saved prefill", Unit.TOKENS),
         Column("hit_rate", "hit rate", Unit.RATE),
     ]
     if outputs:
-        columns.append(Column("hit_rate_without_outputs", "if answers were not cached", Unit.RATE))
+        columns.append(Column("hit_rate_without_outputs", "no answers", Unit.RATE))
     rows = []
     for counts in totals:
         cells: list[Cell] = [
-            _NAMES.get(counts.rule, counts.rule),
+            counts.rule,
             counts.requests,
             counts.prompt_tokens,
             counts.cached_tokens,
-            counts.prompt_tokens - counts.cached_tokens,
             counts.hit_rate,
         ]
         if outputs:
             cells.append(_without(counts))
         rows.append(tuple(cells))
-    note = "Rules are replayed in start order with unlimited capacity: nothing is evicted and nothing expires."
+    note = "Ceiling: token by token, in one namespace a model."
+    if totals[0].rule == REPORTED:
+        note = f"Reported: what the log's own usage says. {note}"
+    if outputs:
+        note += " No answers: the rate if answers did not enter the cache."
+    note += " Rules are replayed in start order with unlimited capacity: nothing is evicted, nothing expires."
     return Table("rules", "Hit rate by rule", tuple(columns), tuple(rows), note)
 
 
@@ -150,31 +166,32 @@ def _prefixes(result: HitRate) -> Table:
     return Table("shared_prefixes", "Most shared prefixes", tuple(columns), tuple(rows), note)
 
 
-def _lost(result: HitRate) -> Table:
+def _lost(corpus: Corpus, result: HitRate) -> Table:
     columns = (
         Column("request", "request"),
-        Column("prompt_tokens", "prompt tokens", Unit.TOKENS),
+        Column("prompt_tokens", "tokens", Unit.TOKENS),
         Column("cached_tokens", "cached", Unit.TOKENS),
-        Column("uncached_tokens", "uncached", Unit.TOKENS),
-        Column("nearest", "nearest earlier request"),
+        Column("nearest", "nearest"),
         Column("parts_after", "parts after", Unit.TOKENS),
         Column("then", "and goes on"),
-        Column("reason", "why no more"),
+        Column("reason", "rest is"),
     )
     rows = tuple(
         (
-            str(lost.at),
+            _short(lost.at, corpus),
             lost.prompt_tokens,
             lost.cached_tokens,
-            lost.prompt_tokens - lost.cached_tokens,
-            str(lost.nearest) if lost.nearest else None,
+            _short(lost.nearest, corpus) if lost.nearest else None,
             lost.parts_after,
             lost.then,
             _REASONS[lost.reason],
         )
         for lost in result.lost
     )
-    note = "Under the first rule, first requests of a family left out. See why with: prefixwise diff NEAREST REQUEST"
+    note = (
+        f"Under {first_rule(result)}; the first request of each family is left out. Nearest: the earlier request with "
+        "the longest common prefix. See where they part with: prefixwise diff FILE#NEAREST FILE#REQUEST"
+    )
     return Table("lost_most", "Requests that lost most", columns, rows, note)
 
 
@@ -183,33 +200,22 @@ def _models(models: tuple[ModelTokens, ...]) -> Table:
         Column("model", "model"),
         Column("tokenizer", "tokenizer"),
         Column("exactness", "counts are"),
-        Column("factor", "calibrated by", Unit.COUNT),
-        Column("calibrated_on", "on requests", Unit.COUNT),
+        Column("factor", "factor"),
+        Column("calibrated_on", "with usage", Unit.COUNT),
         Column("reported_over_counted", "reported / counted", Unit.RATE),
-        Column("note", "note"),
     )
     rows: list[tuple[Cell, ...]] = []
     for m in sorted(models, key=lambda m: -m.calibrated_on)[:_MOST_MODELS]:
-        factor = round(m.factor, 4) if m.exactness is Exactness.ESTIMATED and m.calibrated_on else None
+        factor = f"{m.factor:.3f}" if m.exactness is Exactness.ESTIMATED and m.calibrated_on else None
         rows.append(
             (m.model or "(no model)", m.tokenizer, m.exactness.value, factor, m.calibrated_on or None,
              m.reported_over_counted, m.note)
         )  # fmt: skip
-    return Table("models", "How tokens were counted", columns, tuple(rows))
-
-
-def _inputs(corpus: Corpus) -> Table:
-    columns = (
-        Column("path", "file"),
-        Column("format", "read as"),
-        Column("record_path", "body at"),
-        Column("records", "records", Unit.COUNT),
-        Column("broken", "broken", Unit.COUNT),
+    note = (
+        "With usage: requests whose usage says their prompt tokens. Factor: what estimates were multiplied by to agree "
+        "with it."
     )
-    files: tuple[InputFile, ...] = corpus.inputs
-    rows = tuple((f.path, f.format, f.record_path or None, f.records, f.broken) for f in files[:_MOST_INPUTS])
-    left = len(files) - _MOST_INPUTS
-    return Table("inputs", "Input", columns, rows, f"{left} more files are in the JSON." if left > 0 else "")
+    return Table("models", "How tokens were counted", columns, tuple(rows), note)
 
 
 def _broken(corpus: Corpus) -> Table:
@@ -220,7 +226,7 @@ def _broken(corpus: Corpus) -> Table:
         Column("reason", "why it was skipped"),
     )
     rows = tuple((b.path, b.record, b.line or None, b.reason) for b in corpus.broken)
-    return Table("broken", "Broken records", columns, rows, "The first ones; all are counted under Input.")
+    return Table("broken", "Broken records", columns, rows, "The first ones; all are counted with their file.")
 
 
 def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:

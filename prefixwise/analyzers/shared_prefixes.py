@@ -13,6 +13,7 @@ from prefixwise.corpus.texts import NodeTexts
 from prefixwise.corpus.tree import ROOT
 
 _SHOWN_TOKENS = 64
+_LEAST_SHARE = 0.01
 
 
 class SharedPrefix(msgspec.Struct, frozen=True):
@@ -93,7 +94,7 @@ def _choose(rows: Rows, visits: array[int], most: int) -> list[tuple[int, int]]:
                 gain = (visits[node] - 1) * (depth[node] - _covered(node, picked, parent, depth))
                 if gain > best_gain:
                     best, best_gain = node, gain
-        if best < 0:
+        if best < 0 or best_gain < _LEAST_SHARE * sum(picked.values()):
             break
         picked[best] = best_gain
     return list(picked.items())

@@ -54,9 +54,14 @@ class GranularPolicy:
             "i", (min(shared, n - 1) // unit * unit for shared, n in zip(own, rows.prompt_tokens, strict=True))
         )
         reason = bytearray(len(rows))
-        for row, (hit, shared, wide) in enumerate(zip(matched, own, model_wide, strict=True)):
-            if wide > shared:
-                reason[row] = Reason.ISOLATED
-            elif shared > hit:
-                reason[row] = Reason.GRANULARITY
+        for row, (hit, shared, wide, n) in enumerate(zip(matched, own, model_wide, rows.prompt_tokens, strict=True)):
+            reason[row] = main_reason(first_seen=n - wide, granularity=shared - hit, isolated=wide - shared)
         return Replay(matched, reason)
+
+
+def main_reason(first_seen: int, granularity: int, isolated: int) -> Reason:
+    """Return the reason that accounts for most of the uncached tokens; the first named wins a tie."""
+    most = max(first_seen, granularity, isolated)
+    if most == first_seen:
+        return Reason.FIRST_SEEN
+    return Reason.GRANULARITY if most == granularity else Reason.ISOLATED

@@ -15,14 +15,14 @@ from prefixwise.corpus.rows import Rows
 
 
 class Reason(IntEnum):
-    """Why a request got no more from the cache than it did."""
+    """What accounts for most of the tokens that a request did not get from the cache."""
 
     FIRST_SEEN = 0
-    """No earlier request of the model had more."""
+    """No earlier request of the model had them."""
     GRANULARITY = 1
-    """An earlier one had more, below the rule's block, page or last-token limit."""
+    """An earlier one had them, below the rule's block, page or last-token limit."""
     ISOLATED = 2
-    """An earlier one in another namespace had more."""
+    """An earlier one in another namespace had them."""
 
 
 class Replay(msgspec.Struct, frozen=True):

@@ -28,14 +28,12 @@ def diff(
 
       prefixwise diff requests.jsonl#3 requests.jsonl#4 --under vllm:block=16
     """
-    import sys
-
     from prefixwise.analyzers.diff import difference
     from prefixwise.analyzers.diff_report import diff_report
     from prefixwise.caches.policy import parse_policy
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options
+    from prefixwise.cli.reading import read_options, standard_input
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.corpus.single import read_one
@@ -44,8 +42,8 @@ def diff(
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
     options = read_options(input_format, record_path)
-    one, one_file = read_one(first, options, sys.stdin.buffer)
-    other, other_file = read_one(second, options, sys.stdin.buffer)
+    one, one_file = read_one(first, options, standard_input())
+    other, other_file = read_one(second, options, standard_input())
     try:
         found = difference(one, other)
     except ValueError as problem:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,6 @@ def read_options(
 def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
     """Read `paths` with progress on stderr."""
     import gc
-    import sys
 
     from prefixwise.corpus.corpus import read_corpus
 
@@ -41,7 +41,14 @@ def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
     # than all the rest.
     gc.disable()
     with console.progress("reading") as progress:
-        return read_corpus(paths, options, progress, sys.stdin.buffer)
+        return read_corpus(paths, options, progress, standard_input())
+
+
+def standard_input() -> io.BufferedReader:
+    """Return standard input as bytes."""
+    import sys
+
+    return cast("io.BufferedReader", sys.stdin.buffer)
 
 
 def secret_key(path: Path | None, console: Console) -> bytes:

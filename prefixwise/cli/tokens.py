@@ -28,19 +28,17 @@ def tokens(
 
       prefixwise tokens requests.jsonl#0 --block 16 --blocks
     """
-    import sys
-
     from prefixwise.analyzers.tokens import tokens_report
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options
+    from prefixwise.cli.reading import read_options, standard_input
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.corpus.single import read_requests
 
     console = Console(color)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
-    requests, source = read_requests(file, read_options(input_format, record_path), sys.stdin.buffer)
+    requests, source = read_requests(file, read_options(input_format, record_path), standard_input())
     try:
         document = tokens_report(requests, source, block, blocks, Excerpts(excerpts))
     except ValueError as problem:

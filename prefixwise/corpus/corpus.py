@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from typing import BinaryIO
 
 import msgspec
 
@@ -51,7 +50,7 @@ def read_corpus(
     arguments: Sequence[str],
     options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     progress: Progress = _no_progress,
-    stdin: BinaryIO | None = None,
+    stdin: io.BufferedReader | None = None,
     index: CorpusIndex | None = None,
 ) -> Corpus:
     """Read files, globs, folders or standard input into one corpus.

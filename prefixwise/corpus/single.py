@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import BinaryIO
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
@@ -23,7 +23,7 @@ def split_address(address: str) -> tuple[str, int | None]:
 
 
 def read_requests(
-    address: str, options: ReadOptions, stdin: BinaryIO | None = None, most: int | None = None
+    address: str, options: ReadOptions, stdin: io.BufferedReader | None = None, most: int | None = None
 ) -> tuple[list[Request], InputFile]:
     """Return the request that `FILE#N` names, or the first `most` of `FILE`.
 
@@ -58,7 +58,7 @@ def read_requests(
     return found, InputFile(path, reading.format, reading.mode, reading.record_path, read, broken)
 
 
-def read_one(address: str, options: ReadOptions, stdin: BinaryIO | None = None) -> tuple[Request, InputFile]:
+def read_one(address: str, options: ReadOptions, stdin: io.BufferedReader | None = None) -> tuple[Request, InputFile]:
     """Return the one request that `address` names.
 
     Raises:

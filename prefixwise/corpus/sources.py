@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from prefixwise.core.errors import UserError
 
@@ -60,7 +59,7 @@ def _glob(pattern: str) -> list[str]:
 
 
 @contextmanager
-def open_plain(path: str, stdin: BinaryIO | None = None) -> Iterator[io.BufferedReader]:
+def open_plain(path: str, stdin: io.BufferedReader | None = None) -> Iterator[io.BufferedReader]:
     """Open `path` for reading as UTF-8 bytes: decompressed, without a byte-order mark, UTF-16 and UTF-32 recoded.
 
     Raises:
@@ -75,7 +74,7 @@ def open_plain(path: str, stdin: BinaryIO | None = None) -> Iterator[io.Buffered
 
 
 @contextmanager
-def _open(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
+def _open(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedReader]:
     with _raw(path, stdin) as raw:
         if raw.peek(2)[:2] == _GZIP_MAGIC:
             with gzip.GzipFile(fileobj=raw) as unpacked:
@@ -85,13 +84,13 @@ def _open(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def _raw(path: str, stdin: BinaryIO | None) -> Iterator[io.BufferedReader]:
-    """Open a file; lend standard input, which is not ours to close."""
+def _raw(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedReader]:
+    """Open a file; lend standard input (a buffered reader, as `sys.stdin.buffer` is), which is not ours to close."""
     if path != STDIN or stdin is None:
-        with open(path, "rb", _BUFFER) as stream:
+        with io.BufferedReader(io.FileIO(path), _BUFFER) as stream:
             yield stream
     else:
-        yield stdin if isinstance(stdin, io.BufferedReader) else io.BufferedReader(io.BytesIO(stdin.read()))
+        yield stdin
 
 
 def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:

@@ -233,7 +233,8 @@ def _input(file: InputFile) -> RenderableType:
     line = Line(visible(file.path) + "  ", style="dim", overflow="fold")
     if file.reason_skipped:
         return line.append(f"skipped: {visible(file.reason_skipped)}", style="yellow not dim")
-    form = visible(file.format) + ", " if file.format else ""
+    place = f" at {visible(file.record_path)}" if file.record_path else ""
+    form = f"{visible(file.format)}{place}, " if file.format else ""
     line.append(f"{form}{file.records:,} record{'' if file.records == 1 else 's'}")
     return line.append(f", {file.broken:,} broken", style="yellow not dim") if file.broken else line
 
