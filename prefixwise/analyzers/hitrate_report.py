@@ -208,9 +208,15 @@ def _models(models: tuple[ModelTokens, ...]) -> Table:
     for m in sorted(models, key=lambda m: -m.calibrated_on)[:_MOST_MODELS]:
         factor = f"{m.factor:.3f}" if m.exactness is Exactness.ESTIMATED and m.calibrated_on else None
         rows.append(
-            (m.model or "(no model)", m.tokenizer, m.exactness.value, factor, m.calibrated_on or None,
-             m.reported_over_counted, m.note)
-        )  # fmt: skip
+            (
+                m.model or "(no model)",
+                m.tokenizer,
+                m.exactness.value,
+                factor,
+                m.calibrated_on or None,
+                m.reported_over_counted,
+            )
+        )
     note = (
         "With usage: requests whose usage says their prompt tokens. Factor: what estimates were multiplied by to agree "
         "with it."
@@ -246,11 +252,20 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
             f"{_plural(result.uncertain_media, 'request')} with media of unknown size: their prompt tokens may be "
             f"{low:,} fewer or {high:,} more in all."
         )
-    estimated = [m for m in result.models if m.exactness is Exactness.ESTIMATED]
-    if estimated:
-        names = ", ".join(m.model or "(no model)" for m in estimated[:5]) + (", …" if len(estimated) > 5 else "")
-        notes.append(f"Token counts are estimates for {names}; hit rates depend on them little, thresholds more.")
+    notes.extend(_estimates(result.models))
     return tuple(notes)
+
+
+def _estimates(models: tuple[ModelTokens, ...]) -> list[str]:
+    """Say for which models token counts are estimates, one line a reason."""
+    by_reason: dict[str, list[str]] = {}
+    for m in models:
+        if m.exactness is Exactness.ESTIMATED:
+            by_reason.setdefault(m.note, []).append(m.model or "(no model)")
+    return [
+        f"Token counts are estimates for {', '.join(names[:5])}{', …' if len(names) > 5 else ''}: {reason}."
+        for reason, names in by_reason.items()
+    ]
 
 
 def _values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> dict[str, object]:

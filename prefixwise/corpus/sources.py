@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from prefixwise.core.errors import UserError
 
@@ -84,7 +85,7 @@ def _open(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedRea
 
 
 @contextmanager
-def _raw(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedReader]:
+def _raw(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedReader[Any]]:
     """Open a file; lend standard input (a buffered reader, as `sys.stdin.buffer` is), which is not ours to close."""
     if path != STDIN or stdin is None:
         with io.BufferedReader(io.FileIO(path), _BUFFER) as stream:
