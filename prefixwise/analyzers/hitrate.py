@@ -208,12 +208,13 @@ def _lost(corpus: Corpus, policy: Policy, excerpts: Excerpts) -> tuple[Lost, ...
     rows = corpus.rows
     replay = policy.replay(rows)
     near = sharing(rows)
-    seen: set[int] = set()
+    seen: set[tuple[int, int]] = set()
     candidates = []
     for row in rows.by_start():
-        if rows.family[row] in seen or near.partner[row] != NONE:
+        kind = (rows.model[row], rows.family[row])
+        if kind in seen or near.partner[row] != NONE:
             candidates.append((replay.matched[row] - rows.prompt_tokens[row], row))
-        seen.add(rows.family[row])
+        seen.add(kind)
     lost = []
     for missed, row in sorted(candidates)[:_LOST]:
         if missed == 0:

@@ -1,0 +1,60 @@
+"""Writes the generated parts of the documentation; `--check` only says whether they are up to date.
+
+`docs/cli.md` holds the help of every command, and the README's report is what the command really prints.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMANDS = ("hitrate", "diff", "tokens", "trace")
+REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
+BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
+
+
+def run(*arguments: str) -> str:
+    """Return what the command line prints, 80 cells wide and without colour."""
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERMINAL_WIDTH": "80"}
+    environment.pop("PREFIXWISE_OUTPUT_FORMAT", None)
+    command = [sys.executable, "-m", "prefixwise", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.replace("python -m prefixwise", "prefixwise")
+
+
+def cli_page() -> str:
+    """Return `docs/cli.md`."""
+    parts = ["# Commands\n\n<!-- Written by docs/generate.py: edit the help texts, not this page. -->\n"]
+    parts.append(f"```text\n{run('--help').rstrip()}\n```\n")
+    parts.extend(f"## {name}\n\n```text\n{run(name, '--help').rstrip()}\n```\n" for name in COMMANDS)
+    return "\n".join(parts)
+
+
+def readme() -> str:
+    """Return the README with its report renewed."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    shown = f"```text\n$ prefixwise {' '.join(REPORT)}\n{run(*REPORT).rstrip()}\n```"
+    return f"{before}{BEGIN}\n{shown}\n{END}{after}"
+
+
+def main() -> int:
+    """Write or check every page; return the exit code."""
+    stale = []
+    for path, text in ((ROOT / "docs/cli.md", cli_page()), (ROOT / "README.md", readme())):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path)
+            if "--check" not in sys.argv:
+                path.write_text(text, encoding="utf-8")
+    if "--check" in sys.argv and stale:
+        sys.stderr.write(f"out of date: {', '.join(str(p.relative_to(ROOT)) for p in stale)}; run `make docs`\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
