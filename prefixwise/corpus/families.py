@@ -1,18 +1,17 @@
 """Prompt families: requests of one application, told by what they say in common, not by their first bytes.
 
-The head of a prompt (tools and system, or the first message where there is neither) is cut into statements; a
+The head of a prompt (its system text, or the first message where there is none) is cut into statements; a
 head joins the family with which it shares at least half its characters. A clock in the first line therefore does
 not make a family of its own of each request.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
-_STATEMENT = re.compile(r"\n|(?<=[.!?:;,}]) ")
-_LONGEST_HEAD = 50_000
+_LONGEST_HEAD = 6_000
+_LONG_LINE = 200
 _SHARE = 0.5
 
 
@@ -28,18 +27,24 @@ class Families:
         statements: dict[int, int] = {}
         room = _LONGEST_HEAD
         for text in texts:
-            for statement in _STATEMENT.split(text[:room]):
-                if statement:
-                    statements[hash(statement)] = len(statement)
+            for statement in _statements(text[:room]):
+                statements[hash(statement)] = len(statement)
             room -= min(room, len(text))
         shared: Counter[int] = Counter()
-        for key, size in statements.items():
-            if key in self._family_of:
-                shared[self._family_of[key]] += size
-        family, size = shared.most_common(1)[0] if shared else (-1, 0)
-        if size < _SHARE * sum(statements.values()) or not statements:
+        for key in self._family_of.keys() & statements.keys():
+            shared[self._family_of[key]] += statements[key]
+        family, size = min(shared.items(), key=lambda found: (-found[1], found[0])) if shared else (-1, 0)
+        if size < _SHARE * sum(statements.values()) or not size:
             family = self._count
             self._count += 1
         for key in statements:
             self._family_of.setdefault(key, family)
         return family
+
+
+def _statements(text: str) -> list[str]:
+    """Cut a text into lines, and long lines into sentences."""
+    lines = text.split("\n")
+    if len(text) <= _LONG_LINE * len(lines):
+        return lines
+    return [sentence for line in lines for sentence in line.split(". ")]

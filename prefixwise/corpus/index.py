@@ -209,23 +209,23 @@ class CorpusIndex:
         return vocabulary
 
     def _new_family(self, request: Request) -> int:
-        """Return the family of a head that was not met before; -1 for bare ids, which have no text."""
+        """Return the family of a head that was not met before, by its system text; -1 for bare ids."""
         texts: list[str] = []
-        label = ""
         for section in request.sections:
             if section.kind == "tokens":
                 return NONE
-            for raw in section.raw_items():
+            if section.kind in ("tools", "format"):
+                continue
+            for raw in section.items:
                 turn = turn_of(request.api, section.kind, raw)
                 in_head = section.kind in HEAD_KINDS or turn.role in HEAD_ROLES
                 if in_head or not texts:
-                    texts.extend(part.text for part in turn.parts)
-                    if section.kind != "tools":
-                        label = label or next((part.text for part in turn.parts if part.text.strip()), "")
+                    texts.extend(part.text for part in turn.parts if part.text)
                 if not in_head:
                     break
         family = self._families.assign(texts)
         if family == len(self.rows.families):
+            label = next((text for text in texts if text.strip()), "")
             self.rows.families.number(f"{family}: {' '.join(label[:200].split())}")
         return family
 

@@ -60,16 +60,17 @@ class AssumedTemplate:
             self._openings[role, name] = ids
         return ids
 
-    def plain_text(self, turn: Turn) -> tuple[bytes, str, bytes] | None:
-        """Return (opening, text, end) of a turn that is one short text, which most are; else None."""
+    def plain_text(self, turn: Turn) -> tuple[bytes, list[str], bytes] | None:
+        """Return (opening, pieces of the text, end) of a turn that is one text, which most are; else None."""
         if len(turn.parts) != 1:
             return None
         part = turn.parts[0]
-        if not part.text or len(part.text) >= _LONG_TEXT or part.marker is not None:
+        if not part.text or part.marker is not None:
             return None
+        texts = [part.text] if len(part.text) < _LONG_TEXT else self.tokenizer.cut(part.text)
         if turn.role is None:
-            return b"", part.text, b""
-        return self.opening(turn.role, turn.name), part.text, self.end
+            return b"", texts, b""
+        return self.opening(turn.role, turn.name), texts, self.end
 
     def pieces(self, turn: Turn) -> list[Piece]:
         """Return the segments of `turn`; the ids of the turn are theirs, laid end to end."""

@@ -65,34 +65,30 @@ def cut_lines(text: str) -> list[str]:
     left alone here), whatever stands around it; white space, slashes and other punctuation may join the line
     end before them.
     """
-    lines = text.split("\n")
-    pieces = []
-    piece = lines[0]
-    for line in lines[1:]:
-        if line[:1].isalnum():
-            pieces.append(piece + "\n")
-            piece = line
-        else:
-            piece = f"{piece}\n{line}"
-    pieces.append(piece)
-    return pieces
+    return _cut(text, 1)
 
 
 def cut_paragraphs(text: str) -> list[str]:
-    """Cut `text` at some of the places of `cut_lines`: those that the length of the line before selects.
+    """Cut `text` at one in eight of the places of `cut_lines`, chosen by the length of the line before the place.
 
     The choice depends on the text around a place alone, so texts that differ in one line are cut alike before and
-    soon after it; one place in four keeps pieces long enough that cutting costs little.
+    soon after it; pieces are long enough that cutting costs little.
     """
+    return _cut(text, 8)
+
+
+def _cut(text: str, one_in: int) -> list[str]:
     pieces = []
-    pending: list[str] = []
-    for piece in cut_lines(text):
-        pending.append(piece)
-        if len(piece) % 4 == 0:
-            pieces.append("".join(pending))
-            pending.clear()
-    if pending:
-        pieces.append("".join(pending))
+    start = line = 0
+    at = text.find("\n") + 1
+    while at:
+        if text[at : at + 1].isalnum():
+            if (at - line) % one_in == 0:
+                pieces.append(text[start:at])
+                start = at
+            line = at
+        at = text.find("\n", at) + 1
+    pieces.append(text[start:])
     return pieces
 
 

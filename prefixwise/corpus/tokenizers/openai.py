@@ -14,6 +14,7 @@ import hashlib
 import importlib.util
 import re
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ DEFAULT_ENCODING = "o200k_base"
 # panic, not as an exception. 10,000 characters were always safe.
 _LONGEST_RUN = 10_000
 _LONG_RUN = re.compile(rf"\s{{{_LONGEST_RUN}}}")
+_NO_SPECIAL: set[str] = set()
 _HARMONY_FRAME = (200006, 200008, 200007)
 
 
@@ -39,6 +41,10 @@ class TiktokenTokenizer:
 
     def __init__(self, encoding: tiktoken.Encoding, note: str) -> None:
         self._encoding = encoding
+        # What `Encoding.encode_to_numpy` is made of: ids as packed integers, without a list in between.
+        self._packed: Callable[[str, set[str]], bytes] | None = getattr(
+            encoding._core_bpe, "encode_to_tiktoken_buffer", None
+        )
         self.name = encoding.name
         self.note = note
         self.frame = _HARMONY_FRAME if encoding.name == "o200k_harmony" else None
@@ -46,9 +52,15 @@ class TiktokenTokenizer:
     def encode(self, text: str) -> bytes:
         """Return the ids of `text`."""
         if len(text) > _LONGEST_RUN:
-            return b"".join(
-                array("I", self._encoding.encode_ordinary(piece)).tobytes() for piece in _without_long_runs(text)
-            )
+            return b"".join(self._encode(piece) for piece in _without_long_runs(text))
+        return self._encode(text)
+
+    def _encode(self, text: str) -> bytes:
+        if self._packed is not None:
+            try:
+                return bytes(self._packed(text, _NO_SPECIAL))
+            except UnicodeEncodeError:  # lone surrogates, which tiktoken's public method mends
+                pass
         return array("I", self._encoding.encode_ordinary(text)).tobytes()
 
     def cut(self, text: str) -> list[str]:
