@@ -132,4 +132,4 @@ def common_characters(first: str, second: str) -> int:
 
 def kept_units(difference: Difference, unit: int) -> int:
     """Return how many whole units of the second prompt a cache of the first serves; never its last token."""
-    return min(difference.kept_tokens, difference.second_tokens - 1) // unit
+    return max(0, min(difference.kept_tokens, difference.second_tokens - 1)) // unit

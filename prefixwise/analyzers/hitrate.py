@@ -212,7 +212,7 @@ def _lost(corpus: Corpus, policy: Policy, excerpts: Excerpts) -> tuple[Lost, ...
     candidates = []
     for row in rows.by_start():
         kind = (rows.model[row], rows.family[row])
-        if kind in seen or near.partner[row] != NONE:
+        if (kind in seen and kind[1] != NONE) or near.partner[row] != NONE:
             candidates.append((replay.matched[row] - rows.prompt_tokens[row], row))
         seen.add(kind)
     lost = []

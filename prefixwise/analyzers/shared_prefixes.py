@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 
 import msgspec
 
@@ -14,6 +15,7 @@ from prefixwise.corpus.tree import ROOT
 
 _SHOWN_TOKENS = 64
 _LEAST_SHARE = 0.01
+_MOST_MODELS = 8
 
 
 class SharedPrefix(msgspec.Struct, frozen=True):
@@ -40,18 +42,21 @@ def most_shared(corpus: Corpus, most: int, excerpts: Excerpts) -> tuple[SharedPr
     A node counts as a prefix of its own where its requests part: its child has fewer of them.
     """
     rows = corpus.rows
-    visits = _visits(rows)
-    chosen = _choose(rows, visits, most)
+    deepest_first = rows.tree.by_depth(deepest_first=True)
+    chosen: list[tuple[int, int, int]] = []
+    for model, _ in Counter(rows.model).most_common(_MOST_MODELS):  # a model's cache is never another model's
+        nodes = [node for node, its_model in zip(rows.node, rows.model, strict=True) if its_model == model]
+        visits = _visits(rows, nodes, deepest_first)
+        chosen += [(saved, visits[node], node) for node, saved in _choose(rows, nodes, visits, most)]
+    chosen = sorted(chosen, key=lambda found: (-found[0], found[2]))[:most]
     texts = NodeTexts(corpus.index) if corpus.index else None
     found = []
-    for node, saved in chosen:
+    for saved, requests, node in chosen:
         tokens = rows.tree.depth[node]
         head = texts.between(node, 0, _SHOWN_TOKENS) if texts else ""
         tail = texts.between(node, max(0, tokens - _SHOWN_TOKENS), tokens) if texts else ""
         found.append(
-            SharedPrefix(
-                visits[node], tokens, saved, excerpt(head, excerpts), excerpt(tail, excerpts, LIMIT, side="tail")
-            )
+            SharedPrefix(requests, tokens, saved, excerpt(head, excerpts), excerpt(tail, excerpts, LIMIT, side="tail"))
         )
     return tuple(found)
 
@@ -63,25 +68,25 @@ def text_after(corpus: Corpus, node: int, depth: int, excerpts: Excerpts) -> str
     return excerpt(NodeTexts(corpus.index).between(node, depth, depth + _SHOWN_TOKENS), excerpts)
 
 
-def _visits(rows: Rows) -> array[int]:
-    """Return how many prompts pass each node."""
+def _visits(rows: Rows, nodes: list[int], deepest_first: list[int]) -> array[int]:
+    """Return how many of the prompts that end at `nodes` pass each node."""
     visits = array("i", [0]) * len(rows.tree)
-    for node in rows.node:
+    for node in nodes:
         visits[node] += 1
     parent = rows.tree.parent
-    for node in rows.tree.by_depth(deepest_first=True):
+    for node in deepest_first:
         if parent[node] != ROOT:
             visits[parent[node]] += visits[node]
     return visits
 
 
-def _choose(rows: Rows, visits: array[int], most: int) -> list[tuple[int, int]]:
+def _choose(rows: Rows, nodes: list[int], visits: array[int], most: int) -> list[tuple[int, int]]:
     """Pick greedily the (node, saved tokens) that add most to what the picked ones save already."""
     parent, depth = rows.tree.parent, rows.tree.depth
     forks = {
         parent[node] for node in range(len(visits)) if parent[node] != ROOT and visits[node] < visits[parent[node]]
     }
-    forks.update(node for node in rows.node if visits[node] > 1)
+    forks.update(node for node in nodes if visits[node] > 1)
     candidates = sorted(
         (node for node in forks if visits[node] > 1 and depth[node] > 0),
         key=lambda node: (-(visits[node] - 1) * depth[node], node),
@@ -97,7 +102,8 @@ def _choose(rows: Rows, visits: array[int], most: int) -> list[tuple[int, int]]:
         if best < 0 or best_gain < _LEAST_SHARE * sum(picked.values()):
             break
         picked[best] = best_gain
-    return list(picked.items())
+    saved = {node: (visits[node] - 1) * (depth[node] - _covered(node, picked, parent, depth)) for node in picked}
+    return sorted(saved.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _covered(node: int, picked: dict[int, int], parent: array[int], depth: array[int]) -> int:

@@ -51,7 +51,7 @@ class GranularPolicy:
         own = sharing(rows, self._namespace, outputs=self.outputs).shared
         model_wide = sharing(rows, outputs=self.outputs).shared
         matched = array(
-            "i", (min(shared, n - 1) // unit * unit for shared, n in zip(own, rows.prompt_tokens, strict=True))
+            "i", (max(0, min(shared, n - 1)) // unit * unit for shared, n in zip(own, rows.prompt_tokens, strict=True))
         )
         reason = bytearray(len(rows))
         for row, (hit, shared, wide, n) in enumerate(zip(matched, own, model_wide, rows.prompt_tokens, strict=True)):

@@ -80,7 +80,7 @@ def positive(parameters: Mapping[str, str], name: str, default: int) -> int:
     text = parameters.get(name)
     if text is None:
         return default
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:10]) < 2**31:
+    if not text.isascii() or not text.isdecimal() or len(text) > 10 or not 0 < int(text) < 2**31:
         raise UserError(f"{name}={text} is not a positive whole number")
     return int(text)
 

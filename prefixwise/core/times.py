@@ -32,12 +32,13 @@ def epoch_seconds(value: Any) -> float:
 
 def _from_text(text: str) -> float:
     try:
+        return epoch_seconds(float(text))
+    except ValueError:
+        pass
+    try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        try:
-            return epoch_seconds(float(text))
-        except ValueError:
-            return ABSENT
+        return ABSENT
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:

@@ -47,6 +47,7 @@ class Dialect(msgspec.Struct, frozen=True):
     draft: Callable[[Any], Draft]
     turn: Callable[[str, Any], Turn]
     reply: Callable[[Any], Turn | None]
+    doubtful: Callable[[Any], bool] = lambda _body: False
 
 
 DIALECTS: Registry[Dialect] = Registry("API", "prefixwise.corpus.apis", "apis")

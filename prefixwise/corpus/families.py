@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 _LONGEST_HEAD = 6_000
 _LONG_LINE = 200
+_FEW_LINES = 8
 _SHARE = 0.5
 
 
@@ -43,8 +44,8 @@ class Families:
 
 
 def _statements(text: str) -> list[str]:
-    """Cut a text into lines, and long lines into sentences."""
+    """Cut a text into lines; long lines, and those of a short text, into sentences."""
     lines = text.split("\n")
-    if len(text) <= _LONG_LINE * len(lines):
+    if len(lines) > _FEW_LINES and len(text) <= _LONG_LINE * len(lines):
         return lines
     return [sentence for line in lines for sentence in line.split(". ")]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from prefixwise.core.namespace import SHARED
-from prefixwise.core.request import Request
+from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.families import Families
@@ -100,10 +100,16 @@ class CorpusIndex:
     def _reply(self, request: Request, vocabulary: Vocabulary) -> int:
         """Return the item of the logged answer, -1 where the log holds none that can be read."""
         try:
-            turn = DIALECTS.get(request.api).reply(msgspec.json.decode(request.response))
+            answer = msgspec.json.decode(request.response)
+            if isinstance(answer, str):
+                turn: Turn | None = Turn("assistant" if request.opens_reply else None, (Part("", answer),))
+            else:
+                turn = DIALECTS.get(request.api).reply(answer)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return -1
-        return -1 if turn is None else self._items.add_reply(vocabulary, turn)
+        if turn is None or isinstance(vocabulary.tokenizer, TokenIds):  # a text that continues ids has none
+            return -1
+        return self._items.add_reply(vocabulary, turn)
 
     def finish(self) -> None:
         """Turn every request taken in so far into a row."""

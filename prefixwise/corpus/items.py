@@ -39,6 +39,7 @@ class Vocabulary:
         self.lines: dict[int, int] = {}
         self.short: dict[str, bytes] = {}
         self.frames: dict[bytes, int] = {}
+        self.replies: dict[str, bytes] = {}
         self.opening = -1
         """The item that opens the answer."""
 
@@ -61,7 +62,6 @@ class Items:
         """Raw bytes taken in since the last `render`: what the queued requests keep alive."""
         self._tree = tree
         self._queue: list[tuple[int, Vocabulary, Turn]] = []
-        self._reply_ids: dict[str, bytes] = {}
 
     def of_section(self, vocabulary: Vocabulary, api: str, section: Section) -> list[int]:
         """Return the items of a section, those that are new queued.
@@ -122,9 +122,9 @@ class Items:
         inner = pieces[1:-1] if turn.role is not None else pieces
         ids = b"".join(piece.ids or vocabulary.tokenizer.encode(piece.text) for piece in inner)
         if len(turn.parts) == 1 and turn.parts[0].text:  # it comes again as a message of the next request
-            if len(self._reply_ids) >= _MOST_REPLIES:
-                self._reply_ids.clear()
-            self._reply_ids[turn.parts[0].text] = ids
+            if len(vocabulary.replies) >= _MOST_REPLIES:
+                vocabulary.replies.clear()
+            vocabulary.replies[turn.parts[0].text] = ids
         if turn.role is None:
             ids = ids[:-BYTES_PER_ID]
         return self.add_segments((self._tree.add_segment(ids),)) if ids else -1
@@ -195,7 +195,7 @@ class Items:
             if ids is None:
                 ids = vocabulary.short[text] = vocabulary.tokenizer.encode(text)
             return ids
-        ids = self._reply_ids.pop(text, None) if self._reply_ids else None
+        ids = vocabulary.replies.pop(text, None) if vocabulary.replies else None
         return vocabulary.tokenizer.encode(text) if ids is None else ids
 
 

@@ -93,12 +93,13 @@ def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[st
     prompts: list[tuple[list[int], Sequence[int]]] = []
     answers: list[tuple[list[int] | None, Sequence[int] | None]] = []
     for row in range(len(rows)):
-        numbers, ends = row_path(tree, ids, rows.node[row])
+        numbers, ends = row_path(tree, ids, rows.node[row], block=block)
         prompts.append(([number(i) for i in numbers], ends))
         if rows.response_node[row] == NONE:
             answers.append((None, None))
         else:
-            numbers, ends = row_path(tree, ids, rows.response_node[row], rows.prompt_tokens[row])
+            start = rows.prompt_tokens[row] // (block or 1) * (block or 1)  # the answer fills the last block
+            numbers, ends = row_path(tree, ids, rows.response_node[row], start, block)
             answers.append(([number(i) for i in numbers], ends))
     columns: dict[str, Any] = {
         "block_ids": pa.array([p[0] for p in prompts], pa.list_(pa.int64())),
@@ -171,7 +172,7 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
     try:
         table = pyarrow.parquet.read_table(io.BytesIO(stream.read()))
         meta = msgspec.json.decode((table.schema.metadata or {})[_META], type=TraceMeta)
-    except (pyarrow.ArrowException, KeyError, msgspec.MsgspecError) as problem:
+    except (pyarrow.ArrowException, OSError, KeyError, msgspec.MsgspecError) as problem:
         raise UserError(f"is not a prefixwise trace: {str(problem)[:200]}", path) from None
     if meta.schema_version > SCHEMA_VERSION:
         raise UserError(f"was written by a newer prefixwise ({meta.tool_version})", path, "update prefixwise")
@@ -179,17 +180,18 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
     traces.tokenizers.update(meta.tokenizers)
     data = {name: table.column(name).to_pylist() for name in table.column_names}
     for number in range(table.num_rows):
-        _add_row(traces, path, number, data)
+        _add_row(traces, path, number, data, meta.block or 1)
     kind = f"{meta.block}-token blocks" if meta.block else "exact"
     return InputFile(path, f"prefixwise trace ({kind})", "trace", "", table.num_rows, 0)
 
 
-def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any]]) -> None:
+def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any]], grain: int) -> None:
     rows = traces.rows
     node = traces.walk(traces.root, data["block_ids"][number], data["block_ends"][number])
     row = Row(file=rows.files.number(path), record=number, node=node)
     if data["answer_ids"][number] is not None:
-        row.response_node = traces.walk(node, data["answer_ids"][number], data["answer_ends"][number])
+        full = traces.tree.parent[node] if traces.tree.depth[node] % grain else node
+        row.response_node = traces.walk(full, data["answer_ids"][number], data["answer_ends"][number])
     for name in _COUNTS:
         setattr(row, name, data[name][number])
     for name in (*_REPORTED, *_TIMES):

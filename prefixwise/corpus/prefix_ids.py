@@ -79,13 +79,19 @@ def _number(state: hashlib.blake2b) -> int:
 
 
 def row_path(
-    tree: TokenTree, ids: list[list[tuple[int, int]]], node: int, start: int = 0
+    tree: TokenTree, ids: list[list[tuple[int, int]]], node: int, start: int = 0, block: int = 0
 ) -> tuple[array[int], array[int]]:
-    """Return (ids, ends) of the boundaries behind `start` tokens on the way to `node`."""
+    """Return (ids, ends) of the boundaries behind `start` tokens on the way to `node`.
+
+    With a block size, those at its multiples and at the end of `node` only: where other prompts end must not
+    show, or paths of one prefix in two files would differ.
+    """
     numbers, ends = array("q"), array("i")
+    last = tree.depth[node]
     for step in tree.path(node):
         if tree.depth[step] > start:
             for end, number in ids[step]:
-                numbers.append(number)
-                ends.append(end)
+                if end > start and (not block or end % block == 0 or end == last):
+                    numbers.append(number)
+                    ends.append(end)
     return numbers, ends

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
-_MOST_BLANK_LINES = 1000
+_LINE_OF_ITS_OWN = re.compile(r"\n[{[]")
 
 
 class RawRecord(NamedTuple):
@@ -30,7 +31,7 @@ def raw_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
     if not first:
         return
     second_line, second = _next_line(stream, first_line)
-    if _is_json(first) or (second and _is_json(second)):
+    if _is_json(first) or (second and _is_json(second) and first.strip() != b"["):
         if not second:
             yield from _document(first, first_line)
             return
@@ -85,10 +86,11 @@ def _is_token_list(elements: list[msgspec.Raw]) -> bool:
 
 
 def _concatenated(data: bytes) -> Iterator[RawRecord]:
-    """Yield pretty-printed documents that follow one another; the rest, where one is broken, as one record."""
+    """Yield documents that follow one another; behind a broken one, go on where a line begins anew."""
     text = data.decode("utf-8", "replace")
     decoder = json.JSONDecoder(strict=False)
-    at = number = 0
+    at = number = counted = 0
+    line = 1
     while at < len(text):
         if text[at].isspace():
             at += 1
@@ -96,11 +98,20 @@ def _concatenated(data: bytes) -> Iterator[RawRecord]:
         try:
             _, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            yield RawRecord(number, text.count("\n", 0, at) + 1, text[at:].encode("utf-8", "replace"))
-            return
-        yield RawRecord(number, text.count("\n", 0, at) + 1, text[at:end].encode("utf-8", "replace"))
+            end = _next_start(text, at)
+        line += text.count("\n", counted, at)
+        counted = at
+        yield RawRecord(number, line, text[at:end].encode("utf-8", "replace"))
         number += 1
         at = end
+
+
+def _next_start(text: str, at: int) -> int:
+    """Return where the next document may begin: at the next line, behind a bracket at the next that has one."""
+    if text[at] in "{[":
+        found = _LINE_OF_ITS_OWN.search(text, at)
+        return found.start() + 1 if found else len(text)
+    return text.find("\n", at) + 1 or len(text)
 
 
 def repaired(data: bytes) -> bytes | None:
@@ -112,6 +123,6 @@ def repaired(data: bytes) -> bytes | None:
     try:
         value: Any = json.loads(data.decode("utf-8", "replace"), strict=False, parse_constant=lambda _name: None)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     except (ValueError, RecursionError):
         return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from itertools import compress
 from typing import Any
 
 import msgspec
@@ -72,12 +71,15 @@ class WrapperDecoder:
     def __init__(self, path: tuple[str, ...], body: type[msgspec.Struct]) -> None:
         self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(_record_type(path, body)).decode
         self._body = operator.attrgetter(".".join("inner" for _ in path)) if path else None
-        body_names = set(body.__struct_fields__) if not path else set()
-        skipped = {path[0]} if path else body_names
-        keys = [(meaning, name) for meaning, names in NAMES.items() for name in names if name not in skipped]
+        keys = [
+            (meaning, "inner." * level + f"w_{name}")
+            for meaning, names in NAMES.items()
+            for level in range(max(1, len(path)))
+            for name in names
+            if name not in _taken(path, body, level)
+        ]
         self._meanings = tuple(meaning for meaning, _ in keys)
-        self._indexes = range(len(keys))
-        self._values = operator.attrgetter(*(f"w_{name}" for _, name in keys))
+        self._values = operator.attrgetter(*(place for _, place in keys))
         self._body_decoder = msgspec.json.Decoder(body)
 
     def decode(self, data: bytes) -> tuple[Any, Around]:
@@ -87,15 +89,29 @@ class WrapperDecoder:
             msgspec.MsgspecError: The record is no JSON, or a value has another type than the API's.
         """
         record = self._decode(data)
-        body = self._body(record) if self._body else record
+        try:
+            body = self._body(record) if self._body else record
+        except AttributeError:  # a key on the way holds null
+            body = None
+        if body is None:
+            return None, Around()
         if isinstance(body, str):
             body = self._body_decoder.decode(body)
         values = self._values(record)
-        meanings = self._meanings
         found: dict[str, Any] = {}
-        for index in compress(self._indexes, values):  # what is absent is None or UNSET, and both are false
-            found.setdefault(meanings[index], values[index])
+        for meaning, value in zip(self._meanings, values):  # noqa: B905 - this is the hot loop
+            if value is not None and value is not UNSET and not (isinstance(value, Raw) and bytes(value) == b"null"):
+                found.setdefault(meaning, value)
+        response = found.get("response")
+        if response is not None and bytes(response)[:1] == b'"':
+            found["response"] = _unpacked(response)
         return body, _around(found)
+
+
+def _unpacked(response: Raw) -> Raw:
+    """Return the JSON that a string holds (gateways write answers so), or the string."""
+    inner = msgspec.json.decode(response, type=str)
+    return Raw(inner.encode()) if inner[:1] in ("{", "[") else response
 
 
 def _around(found: dict[str, Any]) -> Around:
@@ -153,31 +169,33 @@ def _usage_of(response: Raw) -> Raw | None:
     return None if found is UNSET else found
 
 
+def _taken(path: tuple[str, ...], body: type[msgspec.Struct], level: int) -> set[str]:
+    """Return the names of a level that are the way to the body, or the body's own."""
+    return {path[level]} if path else set(body.__struct_encode_fields__)
+
+
 def _record_type(path: tuple[str, ...], body: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Build the struct of a record: the names around the body, and the chain of keys down to it."""
+    """Build the struct of a record: the chain of keys down to the body, and the names around each of them."""
     if not path:
-        taken = set(body.__struct_encode_fields__)
-        fields = [field for field in _fields() if field[0].removeprefix("w_") not in taken]
-        return msgspec.defstruct(
-            "Record", fields, bases=(body,), rename={f"w_{name}": name for name in _all_names() if name not in taken}
-        )
+        taken = _taken(path, body, 0)
+        return msgspec.defstruct("Record", _fields(taken), bases=(body,), rename=_renames(taken))
     inner: Any = body | str
-    for depth, key in reversed(list(enumerate(path))):
-        around = _fields() if depth == 0 else []
-        fields = [field for field in around if field[0] != f"w_{key}"]
-        rename = {f"w_{name}": name for name in _all_names() if name != key} if depth == 0 else {}
-        inner = msgspec.defstruct("Record", [*fields, ("inner", inner | None, None)], rename={**rename, "inner": key})
+    for level in reversed(range(len(path))):
+        taken = _taken(path, body, level)
+        fields = [*_fields(taken), ("inner", inner | None, None)]
+        inner = msgspec.defstruct("Record", fields, rename={**_renames(taken), "inner": path[level]})
     record: type[msgspec.Struct] = inner
     return record
 
 
-def _all_names() -> list[str]:
-    return [name for names in NAMES.values() for name in names]
+def _renames(taken: set[str]) -> dict[str, str]:
+    return {f"w_{name}": name for names in NAMES.values() for name in names if name not in taken}
 
 
-def _fields() -> list[tuple[str, Any, Any]]:
+def _fields(taken: set[str]) -> list[tuple[str, Any, Any]]:
     return [
         (f"w_{name}", Raw | UnsetType, UNSET) if meaning in _RAW else (f"w_{name}", Any, None)
         for meaning, names in NAMES.items()
         for name in names
+        if name not in taken
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import struct
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 
 import pytest
 from support.bodies import ANTHROPIC, BODIES, CHAT, COMPLETION, EXPECTED, GEMINI, RESPONSES, TOKEN_IDS
-from support.reading import pointers, read_one, said, turns
+from support.reading import corpus_of, pointers, read_one, said, turns
 
 from prefixwise.core.namespace import Namespace
 from prefixwise.core.pointer import parse_pointer, resolve
-from prefixwise.corpus.corpus import read_corpus
 
 
 @pytest.mark.parametrize("api", BODIES)
@@ -50,7 +48,7 @@ def test_token_ids_are_handed_on_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ids", [[-1], [2**31], [2**40], [1, -5]])
 def test_impossible_token_ids_are_a_broken_record_of_the_corpus(tmp_path: Path, ids: list[int]) -> None:
     data = f'{{"prompt": [1]}}\n{json.dumps({"prompt": ids})}\n'.encode()
-    corpus = read_corpus(["-"], stdin=io.BytesIO(data))
+    corpus = corpus_of(data)
     assert len(corpus.rows) == 1
     assert corpus.inputs[0].broken == 1
 
@@ -82,7 +80,7 @@ def test_markers_stand_behind_what_they_end(tmp_path: Path) -> None:
         if (shown := part.text) and part.marker
     ]
     assert marked == [('{"name":"find","input_schema":{"b":1,"a":2}}', 300.0), ("Be kind.", 3600.0), ("go on", 300.0)]
-    rows = read_corpus(["-"], stdin=io.BytesIO(json.dumps(ANTHROPIC).encode())).rows
+    rows = corpus_of(ANTHROPIC).rows
     depths = [depth for depth, _ in rows.markers[0]]
     assert [ttl for _, ttl in rows.markers[0]] == [300.0, 3600.0, 300.0]
     assert depths[0] == rows.tools_end[0]  # the end of the tool itself: tools have no framing
@@ -96,7 +94,7 @@ def test_a_marker_that_moves_changes_no_token(tmp_path: Path) -> None:
     for item in (*plain["tools"], *plain["system"], plain["messages"][2]["content"][1]):
         item.pop("cache_control", None)
     data = f"{json.dumps(ANTHROPIC)}\n{json.dumps(plain)}\n".encode()
-    rows = read_corpus(["-"], stdin=io.BytesIO(data)).rows
+    rows = corpus_of(data).rows
     assert rows.node[0] == rows.node[1]
     assert 1 not in rows.markers
 
@@ -139,7 +137,7 @@ def test_an_image_takes_the_tokens_of_its_providers_formula(
     ((_, turn),) = turns(request)
     (part,) = turn.parts
     assert part.tokens == (tokens, tokens)
-    rows = read_corpus(["-"], stdin=io.BytesIO(json.dumps(bodies[api]).encode())).rows
+    rows = corpus_of(bodies[api]).rows
     framing = 4 + 3  # start role message … end, start assistant message
     assert rows.prompt_tokens[0] == framing + tokens
     assert not rows.bands
@@ -155,14 +153,14 @@ def test_the_same_image_is_the_same_tokens_and_another_is_not() -> None:
         f"data:image/png;base64,{png(64, 64)}",
         f"data:image/png;base64,{png(64, 65)}",
     ]
-    rows = read_corpus(["-"], stdin=io.BytesIO(b"\n".join(map(body, urls)))).rows
+    rows = corpus_of(b"\n".join(map(body, urls))).rows
     assert rows.node[0] == rows.node[1] != rows.node[2]
 
 
 def test_media_of_unknown_size_is_a_band(tmp_path: Path) -> None:
     part = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
     data = json.dumps({"messages": [{"role": "user", "content": [part]}]}).encode()
-    rows = read_corpus(["-"], stdin=io.BytesIO(data)).rows
+    rows = corpus_of(data).rows
     low, high = rows.bands[0]
     counted = rows.prompt_tokens[0] - 7
     assert (counted - low, counted + high) == (85, 1445)
@@ -195,6 +193,6 @@ def test_an_answer_is_what_the_next_turn_carries_on(api: str) -> None:
     data = f"{json.dumps({'request': first, 'response': answer})}\n{json.dumps({'request': second})}\n".encode()
     from prefixwise.caches.sharing import sharing
 
-    rows = read_corpus(["-"], stdin=io.BytesIO(data)).rows
+    rows = corpus_of(data).rows
     assert rows.output[0] > 0
     assert sharing(rows).shared[1] == rows.prompt_tokens[0] + rows.output[0]

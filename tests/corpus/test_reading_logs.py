@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import math
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bodies import ANTHROPIC, BODIES, CHAT, COMPLETION, EXPECTED
-from support.reading import read, read_bytes, read_one, said
+from support.reading import corpus_of, read, read_bytes, read_one, said
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.times import epoch_seconds
@@ -150,10 +149,23 @@ GOOD = b'{"prompt": "fine"}'
 @pytest.mark.parametrize(
     "bad",
     [
-        b"{", b"not json", b'{"prompt": "cut', b'{"a": 1}', b"[]", b"null", b"17", b'{"messages": "x"}', b'{"messages": [1, 2]}',
-        b'{"prompt": {"a": 1}}', b'{"contents": 5}', b"\x00\x01\x02", b"[" * 100_000, b'{"a":' * 100_000, b'{"prompt": []}',
+        b"{",
+        b"not json",
+        b'{"prompt": "cut',
+        b'{"a": 1}',
+        b"[]",
+        b"null",
+        b"17",
+        b'{"messages": "x"}',
+        b'{"messages": [1, 2]}',
+        b'{"prompt": {"a": 1}}',
+        b'{"contents": 5}',
+        b"\x00\x01\x02",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"prompt": []}',
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("at", [0, 1, 3])
 def test_a_broken_line_is_counted_with_its_line_and_skipped(tmp_path: Path, bad: bytes, at: int) -> None:
     lines = [GOOD] * 4
@@ -229,14 +241,21 @@ def test_a_file_of_nothing_but_near_json_is_read(tmp_path: Path) -> None:
         ({"timestamp": 1_700_000_000_123}, 1_700_000_000.123, math.nan),
         ({"time": 1_700_000_000_123_456}, 1_700_000_000.123456, math.nan),
         ({"created_at": "2023-11-14T22:13:20Z"}, 1_700_000_000.0, math.nan),
-        ({"startTime": "2023-11-14T23:13:20.5+01:00", "endTime": "2023-11-14T22:13:25"}, 1_700_000_000.5, 1_700_000_005.0),
+        (
+            {"startTime": "2023-11-14T23:13:20.5+01:00", "endTime": "2023-11-14T22:13:25"},
+            1_700_000_000.5,
+            1_700_000_005.0,
+        ),
         ({"start_time": "1700000000", "latency_ms": 1500}, 1_700_000_000.0, 1_700_000_001.5),
         ({"end_time": 1_700_000_003, "duration_s": 3}, 1_700_000_000.0, 1_700_000_003.0),
+        ({"ts": 0}, 0.0, math.nan),
+        ({"start_time": 0, "end_time": 2}, 0.0, 2.0),
+        ({"start_time": 5, "latency_ms": 0}, 5.0, 5.0),
         ({"ts": "soon"}, math.nan, math.nan),
         ({"ts": None, "timestamp": 1_700_000_000}, 1_700_000_000.0, math.nan),
         ({}, math.nan, math.nan),
     ],
-)  # fmt: skip
+)
 def test_times_are_read_as_they_are_written(tmp_path: Path, around: dict[str, Any], start: float, end: float) -> None:
     request = read_one(tmp_path, {**around, "request": CHAT})
     assert request.start == pytest.approx(start, abs=1e-5, nan_ok=True)
@@ -268,9 +287,18 @@ def test_names_around_a_body_are_found(tmp_path: Path) -> None:
 
 def test_values_at_other_places_are_taken_from_the_pointers(tmp_path: Path) -> None:
     record = {
-        "request": CHAT, "tenant": "wrong",
-        "meta": {"who": "ann", "chat": 7, "llm": "gpt-4", "from": "2023-11-14T22:13:20Z", "to": 1_700_000_009, "gpu": "g1", "iso": "z"},
-    }  # fmt: skip
+        "request": CHAT,
+        "tenant": "wrong",
+        "meta": {
+            "who": "ann",
+            "chat": 7,
+            "llm": "gpt-4",
+            "from": "2023-11-14T22:13:20Z",
+            "to": 1_700_000_009,
+            "gpu": "g1",
+            "iso": "z",
+        },
+    }
     places = {
         "tenant": "who",
         "session": "chat",
@@ -299,17 +327,41 @@ OPENAI_USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_det
         ({"prompt_tokens": 100, "completion_tokens": 7}, Usage(100, None, None, 7)),
         ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 0}}, Usage(100, 0, None, None)),
         ({"prompt_tokens": 100, "prompt_tokens_details": None}, Usage(100, None, None, None)),
-        ({"prompt_tokens": 100, "prompt_cache_hit_tokens": 80, "prompt_cache_miss_tokens": 20}, Usage(100, 80, None, None)),
+        (
+            {"prompt_tokens": 100, "prompt_cache_hit_tokens": 80, "prompt_cache_miss_tokens": 20},
+            Usage(100, 80, None, None),
+        ),
         ({"prompt_tokens": 100, "cached_tokens": 30}, Usage(100, 30, None, None)),
-        ({"input_tokens": 100, "output_tokens": 7, "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 20}},
-         Usage(100, 64, 20, 7)),
-        ({"input_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 7},
-         Usage(100, 90, 5, 7)),
-        ({"input_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": None}, Usage(5, 0, None, None)),
-        ({"promptTokenCount": 100, "cachedContentTokenCount": 60, "candidatesTokenCount": 4, "thoughtsTokenCount": 3},
-         Usage(100, 60, None, 7)),
+        (
+            {
+                "input_tokens": 100,
+                "output_tokens": 7,
+                "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 20},
+            },
+            Usage(100, 64, 20, 7),
+        ),
+        (
+            {"input_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 7},
+            Usage(100, 90, 5, 7),
+        ),
+        (
+            {"input_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": None},
+            Usage(5, 0, None, None),
+        ),
+        (
+            {
+                "promptTokenCount": 100,
+                "cachedContentTokenCount": 60,
+                "candidatesTokenCount": 4,
+                "thoughtsTokenCount": 3,
+            },
+            Usage(100, 60, None, 7),
+        ),
         ({"promptTokenCount": 100, "candidatesTokenCount": 4}, Usage(100, None, None, 4)),
-        ({"inputTokens": 5, "cacheReadInputTokens": 90, "cacheWriteInputTokens": 5, "outputTokens": 7}, Usage(100, 90, 5, 7)),
+        (
+            {"inputTokens": 5, "cacheReadInputTokens": 90, "cacheWriteInputTokens": 5, "outputTokens": 7},
+            Usage(100, 90, 5, 7),
+        ),
         ({"prompt_tokens": 100.0, "prompt_tokens_details": {"cached_tokens": 64.0}}, Usage(100, 64, None, None)),
         ({"prompt_tokens": -1}, Usage(None, None, None, None)),
         ({"total_tokens": 5}, None),
@@ -317,7 +369,7 @@ OPENAI_USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_det
         (None, None),
         ([], None),
     ],
-)  # fmt: skip
+)
 def test_usage_of_each_api_is_brought_to_one_accounting(tmp_path: Path, usage: Any, expected: Usage | None) -> None:
     key = "usageMetadata" if isinstance(usage, dict) and "promptTokenCount" in usage else "usage"
     for record in ({"request": COMPLETION, key: usage}, {"request": COMPLETION, "response": {"id": 1, key: usage}}):
@@ -342,7 +394,7 @@ def test_an_answer_as_a_json_string_is_read_like_a_body_as_a_json_string(tmp_pat
     answer = {"usage": OPENAI_USAGE, "choices": [{"text": "hi there you"}]}
     record = {"request": json.dumps(COMPLETION), "response": json.dumps(answer)}
     assert read_one(tmp_path, record).usage == Usage(100, 64, None, 7)
-    rows = read_corpus(["-"], stdin=io.BytesIO(json.dumps(record).encode())).rows
+    rows = corpus_of(record).rows
     assert rows.output[0] == 2
 
 
@@ -369,7 +421,7 @@ def test_folders_globs_and_standard_input_give_the_same_requests(tmp_path: Path)
     assert [Path(file.path).name for file in folder.inputs] == ["b.jsonl", "a.json"]
     assert len(read_corpus([str(tmp_path / "**" / "*.json*")]).rows) == 2
     assert len(read_corpus([str(tmp_path / "b.jsonl"), str(tmp_path / "b.jsonl")]).rows) == 1
-    assert len(read_corpus(["-"], stdin=io.BytesIO(GOOD)).rows) == 1
+    assert len(corpus_of(GOOD).rows) == 1
     with pytest.raises(UserError) as missing:
         read_corpus([str(tmp_path / "none.jsonl")])
     assert missing.value.exit_code == 3

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 import json
 import random
+import time
 from array import array
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support import oracle_tokens
+from support.reading import corpus_of
 
 from prefixwise.core.request import Part, Turn
 from prefixwise.corpus.corpus import read_corpus
 from prefixwise.corpus.index import CorpusIndex
-from prefixwise.corpus.single import read_requests
 from prefixwise.corpus.reader import ReadOptions
 from prefixwise.corpus.rendering import render
+from prefixwise.corpus.single import read_requests
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import Tokenizer, cut_lines
 from prefixwise.corpus.tokenizers.estimate import ByteEstimate
@@ -26,11 +28,72 @@ from prefixwise.corpus.tokenizers.openai import load
 MODEL_OF = {name: model for model, name in oracle_tokens.ENCODING_OF.items()}
 
 _HOSTILE = [
-    "a", "B", "é", "e\u0301", "\u0301", "\u20dd", "ß", "ǅ", "ʰ", "あ", "漢", "한", "א", "ع", "\u202e", "\u200f", "👩‍👩‍👧", "🏳️‍🌈",
-    "\u200d", "\ufe0f", "0", "7", "12345", "٣", "९", "Ⅷ", "½", "²", "\n", "\r\n", "\r", "\n\n", " ", "  ", "\t", "\x0b", "\x0c",
-    "\x1c", "\x85", "\u2028", "\u2029", "\xa0", "\u3000", "\u180e", "\ufeff", "\x00", "/", "//", "\n/", "'s", "'LL", "’s", "-", "```", "{", "\ud83d", "\udc00",
-    "<|im_start|>", "<|endoftext|>", "<|start|>", "<|message|>", "<|end|>", "<|reserved_200001|>", "⟨start⟩", "\U0010ffff",
-]  # fmt: skip
+    *[
+        "a",
+        "B",
+        "é",
+        "é",
+        "́",
+        "⃝",
+        "ß",
+        "ǅ",
+        "ʰ",
+        "あ",
+        "漢",
+        "한",
+        "א",
+        "ع",
+        "\u202e",
+        "\u200f",
+        "👩\u200d👩\u200d👧",
+        "🏳️\u200d🌈",
+        "\u200d",
+        "️",
+    ],
+    *[
+        "0",
+        "7",
+        "12345",
+        "٣",
+        "९",
+        "Ⅷ",
+        "½",
+        "²",
+        "/",
+        "//",
+        "'s",
+        "'LL",
+        "’s",
+        "-",
+        "```",
+        "{",
+        "�",
+        "�",
+        "\ufeff",
+        "\x00",
+        "\u180e",
+        "\U0010ffff",
+    ],
+    *[
+        "\n",
+        "\r\n",
+        "\r",
+        "\n\n",
+        "\n/",
+        " ",
+        "  ",
+        "\t",
+        "\x0b",
+        "\x0c",
+        "\x1c",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\xa0",
+        "\u3000",
+    ],
+    *["<|im_start|>", "<|endoftext|>", "<|start|>", "<|message|>", "<|end|>", "<|reserved_200001|>", "⟨start⟩"],
+]
 _PIECE = st.sampled_from(_HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=3)
 HOSTILE = st.lists(_PIECE, max_size=30).map("".join)
 _LINE_START = st.sampled_from(
@@ -137,7 +200,7 @@ def test_prompts_of_a_log_stand_in_the_tree_as_they_are_encoded_whole(
         json.dumps({"model": MODEL_OF[name], "messages": [{"role": r, "content": c} for r, c in messages]})
         for messages in clean
     ]
-    corpus = read_corpus(["-"], stdin=io.BytesIO("\n".join(lines).encode()))
+    corpus = corpus_of("\n".join(lines).encode())
     assert corpus.index is not None
     for row, messages in enumerate(clean):
         ids = unpacked(corpus.index.tree.ids(corpus.rows.node[row]))
@@ -153,7 +216,7 @@ def test_a_memo_of_one_vocabulary_is_not_used_in_another() -> None:
     }
     second = {"request": {"model": "gpt-4", "messages": [{"role": "user", "content": said}]}}
     data = f"{json.dumps(first)}\n{json.dumps(second)}\n".encode()
-    corpus = read_corpus(["-"], stdin=io.BytesIO(data))
+    corpus = corpus_of(data)
     assert corpus.index is not None
     ids = unpacked(corpus.index.tree.ids(corpus.rows.node[1]))
     assert ids == in_one_go("cl100k_base", oracle_tokens.chat([("user", said)]))
@@ -252,7 +315,7 @@ def test_a_prompt_of_a_million_spaces_is_one_row(tmp_path) -> None:
 def test_models_are_counted_with_their_encoding_or_a_named_estimate(
     body: dict[str, object], tokenizer: str, exactness: str
 ) -> None:
-    corpus = read_corpus(["-"], stdin=io.BytesIO(json.dumps(body).encode()))
+    corpus = corpus_of(body)
     ((how_exact, name, _note),) = corpus.tokenizers.values()
     assert (name, how_exact.value) == (tokenizer, exactness)
 
@@ -263,6 +326,19 @@ def test_without_vocabularies_a_corpus_is_counted_by_bytes() -> None:
 
     index = CorpusIndex(by_bytes)
     body = {"model": "gpt-4o", "prompt": "12345\n789"}
-    corpus = read_corpus(["-"], stdin=io.BytesIO(json.dumps(body).encode()), index=index)
+    corpus = read_corpus(["-"], stdin=io.BufferedReader(io.BytesIO(json.dumps(body).encode())), index=index)
     assert list(corpus.rows.prompt_tokens) == [2 + 1]
     assert corpus.tokenizers["gpt-4o"][0].value == "estimated"
+
+
+def test_cutting_an_indented_text_takes_time_in_proportion_to_it() -> None:
+    """Lines that begin with a space are not cut apart; joining them one by one would be quadratic."""
+
+    def seconds(lines: int) -> float:
+        text = "    indented: true,\n" * lines
+        start = time.process_time()
+        assert cut_lines(text) == [text]
+        return time.process_time() - start
+
+    small = max(min(seconds(10_000) for _ in range(3)), 1e-4)
+    assert min(seconds(200_000) for _ in range(2)) < 100 * small

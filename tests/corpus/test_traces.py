@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.logs import Log, logs
+from support.reading import corpus_of
 
 from prefixwise.analyzers.hitrate import Counts, hit_rate
 from prefixwise.caches.policy import parse_policy
@@ -23,10 +23,6 @@ MOONCAKE = Path(__file__).parents[3] / "shared" / "data" / "mooncake" / "convers
 
 pytest.importorskip("pyarrow")
 reads_files = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def corpus_of(data: bytes) -> Corpus:
-    return read_corpus(["-"], stdin=io.BytesIO(data))
 
 
 def traced(corpus: Corpus, path: Path, *, key: bytes = KEY, block: int = 0, share: bool = False) -> Corpus:
@@ -94,6 +90,15 @@ def test_two_traces_of_one_key_joined_give_the_block_figures_of_the_joined_log(
         assert list(parse_policy(rule).replay(joined.rows).matched) == list(
             parse_policy(rule).replay(whole.rows).matched
         )
+
+
+def test_where_another_prompt_ends_inside_a_block_does_not_part_two_traces(tmp_path: Path) -> None:
+    """The first file holds a prompt of 6 tokens and one that carries it on; the second only the latter."""
+    short, long = {"model": "m", "prompt": list(range(6))}, {"model": "m", "prompt": list(range(12))}
+    traced(corpus_of(short, long), tmp_path / "a.parquet", block=4)
+    traced(corpus_of(long), tmp_path / "b.parquet", block=4)
+    joined = read_corpus([str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")])
+    assert list(parse_policy("sglang:page=4").replay(joined.rows).matched) == [0, 4, 8]
 
 
 SALT, TENANT, SESSION, REPLICA = "salt-of-Initech", "tenant-Hooli", "session-4711", "replica-in-basement"

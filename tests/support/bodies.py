@@ -8,15 +8,26 @@ CHAT: dict[str, Any] = {
     "model": "gpt-4o",
     "messages": [
         {"role": "system", "content": "Be kind."},
-        {"role": "user", "name": "ann", "content": [{"type": "text", "text": "Look"}, {"type": "text", "text": "here"}]},
-        {"role": "assistant", "content": None, "tool_calls": [
-            {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}}]},
+        {
+            "role": "user",
+            "name": "ann",
+            "content": [{"type": "text", "text": "Look"}, {"type": "text", "text": "here"}],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}}],
+        },
         {"role": "tool", "tool_call_id": "call_1", "content": "found"},
     ],
     "response_format": {"type": "json_object"},
     "tools": [{"type": "function", "function": {"name": "find", "parameters": {"b": 1, "a": 2}}}],
-    "temperature": 1, "user": "ann-co", "prompt_cache_key": "key", "cache_salt": "salt", "reasoning_effort": "low",
-}  # fmt: skip
+    "temperature": 1,
+    "user": "ann-co",
+    "prompt_cache_key": "key",
+    "cache_salt": "salt",
+    "reasoning_effort": "low",
+}
 RESPONSES: dict[str, Any] = {
     "model": "gpt-5",
     "input": [
@@ -35,17 +46,25 @@ ANTHROPIC: dict[str, Any] = {
     "max_tokens": 10,
     "messages": [
         {"role": "user", "content": "Look"},
-        {"role": "assistant", "content": [
-            {"type": "thinking", "thinking": "hm", "signature": "sig"},
-            {"type": "tool_use", "id": "tu_1", "name": "find", "input": {"q": 1}}]},
-        {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "tu_1", "content": [{"type": "text", "text": "found"}]},
-            {"type": "text", "text": "go on", "cache_control": {"type": "ephemeral"}}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "sig"},
+                {"type": "tool_use", "id": "tu_1", "name": "find", "input": {"q": 1}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "tu_1", "content": [{"type": "text", "text": "found"}]},
+                {"type": "text", "text": "go on", "cache_control": {"type": "ephemeral"}},
+            ],
+        },
     ],
     "system": [{"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
     "tools": [{"name": "find", "input_schema": {"b": 1, "a": 2}, "cache_control": {"type": "ephemeral"}}],
     "metadata": {"user_id": "ann"},
-}  # fmt: skip
+}
 GEMINI: dict[str, Any] = {
     "contents": [
         {"role": "user", "parts": [{"text": "Look"}]},
@@ -97,7 +116,7 @@ EXPECTED: dict[str, list[tuple[str, str | None, list[str]]]] = {
         ("tools", None, ['{"functionDeclarations":[{"name":"find"}]}']),
         ("system", "system", ["Be kind."]),
         ("messages", "user", ["Look"]),
-        ("messages", "model", ['{"name":"find","args":{"q":1}}']),
+        ("messages", "assistant", ['{"name":"find","args":{"q":1}}']),
         ("messages", "user", ['{"name":"find","response":{"r":1}}']),
     ],
     "completions": [("prompt", None, ["Once upon"])],

@@ -19,7 +19,7 @@ TEXTS = (
     "Hi there",
     _LONG,
     _LONG.replace("step 9", "step nine"),
-    "naïve cafe\u0301 \r\n\r\n١٢٣ \u2028end",
+    "naïve cafe\u0301 \r\n\r\n١٢٣ \u2028end, and on and on and on",
     "",
 )
 _SAID = st.sampled_from(TEXTS)

@@ -122,9 +122,13 @@ def longest(
     return shared, partners
 
 
-def reasons(hits: Sequence[int], own: Sequence[int], model_wide: Sequence[int]) -> list[str]:
-    """Say for each request why it got no more."""
+def reasons(served: Sequence[Served], hits: Sequence[int], own: Sequence[int], model_wide: Sequence[int]) -> list[str]:
+    """Say for each request what most of its uncached tokens are, counted one by one; new text wins a tie."""
     found = []
-    for hit, shared, wide in zip(hits, own, model_wide, strict=True):
-        found.append("ISOLATED" if wide > shared else "GRANULARITY" if shared > hit else "FIRST_SEEN")
+    for request, hit, shared, wide in zip(served, hits, own, model_wide, strict=True):
+        counts = {"FIRST_SEEN": 0, "GRANULARITY": 0, "ISOLATED": 0}
+        for token in range(hit, len(request.prompt)):
+            kind = "GRANULARITY" if token < shared else "ISOLATED" if token < wide else "FIRST_SEEN"
+            counts[kind] += 1
+        found.append(max(counts, key=counts.__getitem__))
     return found

@@ -24,6 +24,7 @@ from prefixwise.corpus.dialect import (
     tools_section,
 )
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
+from prefixwise.corpus.tokenizer import provider_of
 
 _KEY_PARAMS = ("tool_choice", "thinking", "output_config", "speed", "cache_control")
 _key_values = operator.attrgetter(*_KEY_PARAMS)
@@ -31,7 +32,11 @@ _BLOCK_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_think
 
 
 class Body(msgspec.Struct):
-    """The fields of a Messages body that matter to a cache."""
+    """The fields of a Messages body that matter to a cache, and those that only Chat Completions bodies have."""
+
+    response_format: Raw | UnsetType = UNSET
+    functions: Raw | UnsetType = UNSET
+    max_completion_tokens: Raw | UnsetType = UNSET
 
     messages: list[Raw] | None = None
     system: str | list[Raw] | None = None
@@ -78,6 +83,15 @@ def draft(body: Body) -> Draft:
         tenant=name_in(body.metadata, "tenant_id", "tenant", "user_id"),
         session=name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
     )
+
+
+def doubtful(body: Body) -> bool:
+    """Say whether a decoded body has what only Chat Completions bodies have, or a tool of theirs, or their model."""
+    if body.response_format is not UNSET or body.functions is not UNSET or body.max_completion_tokens is not UNSET:
+        return True
+    if body.tools is not UNSET and b'"function"' in bytes(body.tools):
+        return True
+    return provider_of(text_of(body.model) or "", "anthropic") == "openai"
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -142,4 +156,6 @@ def reply(response: Any) -> Turn | None:
     return turn("messages", {"role": "assistant", "content": content})
 
 
-DIALECTS.add("anthropic-messages", Dialect("anthropic-messages", "anthropic", Body, score, draft, turn, reply))
+DIALECTS.add(
+    "anthropic-messages", Dialect("anthropic-messages", "anthropic", Body, score, draft, turn, reply, doubtful)
+)

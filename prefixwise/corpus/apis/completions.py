@@ -46,7 +46,7 @@ def draft(body: Body) -> Draft:
     """Read a decoded body; ids win over text, since they are what the engine sees."""
     for key in (*_ID_KEYS, "prompt"):
         value = getattr(body, key)
-        if value is None:
+        if value is None or value == []:
             continue
         kind = "prompt" if isinstance(value, str) else "tokens"
         raw = Raw(msgspec.json.encode(value))

@@ -84,15 +84,15 @@ def turn(kind: str, item: Any) -> Turn:
         return Turn(role, (Part("", item),))
     if not isinstance(item, dict):
         raise ValueError(f"a content is {type(item).__name__}, not an object")
+    if kind != "system":
+        named = str(item.get("role", role))
+        role = "assistant" if named == "model" else named  # as the template opens the answer
     parts = item.get("parts")
     if isinstance(parts, dict):
         return Turn(role, (_part("/parts", parts),))
     if not isinstance(parts, list):
-        return Turn(str(item.get("role", role)), (text_part("", item),))
-    return Turn(
-        role if kind == "system" else str(item.get("role", role)),
-        tuple(_part(f"/parts/{index}", part) for index, part in enumerate(parts)),
-    )
+        return Turn(role, (text_part("", item),))
+    return Turn(role, tuple(_part(f"/parts/{index}", part) for index, part in enumerate(parts)))
 
 
 def _part(pointer: str, part: Any) -> Part:

@@ -36,7 +36,10 @@ _NO_PARTS = (None, None, None, None)
 
 
 class Body(msgspec.Struct):
-    """The fields of a Chat Completions body that matter to a cache."""
+    """The fields of a Chat Completions body that matter to a cache, and those that only Messages bodies have."""
+
+    system: Raw | UnsetType = UNSET
+    anthropic_version: Raw | UnsetType = UNSET
 
     messages: list[Raw] | None = None
     model: Any = None
@@ -93,6 +96,11 @@ def draft(body: Body) -> Draft:
         text_of(body.session_id) or name_in(metadata, "session_id", "conversation_id", "thread_id"),
         body.add_generation_prompt is not False,
     )
+
+
+def doubtful(body: Body) -> bool:
+    """Say whether a decoded body has what only Messages bodies have."""
+    return body.system is not UNSET or body.anthropic_version is not UNSET
 
 
 def namespace_of(body: Any) -> Namespace:
@@ -178,4 +186,4 @@ def reply(response: Any) -> Turn | None:
     return turn("messages", message) if isinstance(message, dict) else None
 
 
-DIALECTS.add("openai-chat", Dialect("openai-chat", "", Body, score, draft, turn, reply))
+DIALECTS.add("openai-chat", Dialect("openai-chat", "", Body, score, draft, turn, reply, doubtful))

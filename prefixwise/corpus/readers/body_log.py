@@ -76,7 +76,7 @@ class BodyLog:
         now = self._now
         if now is not None:
             try:
-                return self._build(now, number, line, data)
+                return self._build(now, number, line, data, doubt=True)
             except (msgspec.MsgspecError, ValueError, RecursionError):
                 pass
         return self._request_slowly(number, line, data)
@@ -90,9 +90,10 @@ class BodyLog:
             if mended is None:
                 raise _UnreadableError(_problem(problem)) from None
             data, value = mended, msgspec.json.decode(mended)
-        if not isinstance(value, dict):
-            data = b'{"prompt":%s}' % data
-            value = {"prompt": value} if value else {}
+        if isinstance(value, (str, list)) and value:
+            wrapped = {"prompt": value}
+            if recognise(wrapped) is not None:
+                data, value = b'{"prompt":%s}' % data, wrapped
         inner = _after_star(self._options.record_path)
         found = recognise(value, inner, self._api)
         if found is None:
@@ -122,7 +123,7 @@ class BodyLog:
             return Recognised(next(iter(DIALECTS)), given)
         return found
 
-    def _build(self, now: Recognised, number: int, line: int, data: bytes) -> Request:
+    def _build(self, now: Recognised, number: int, line: int, data: bytes, *, doubt: bool = False) -> Request:
         inner = _after_star(now.path) or ()
         decoder = self._decoders.get((now.dialect.name, inner))
         if decoder is None:
@@ -131,6 +132,8 @@ class BodyLog:
         body, around = decoder.decode(data)
         if body is None:
             raise ValueError("no request body")
+        if doubt and now.dialect.doubtful(body):
+            raise ValueError("it looks like another API's")
         draft = now.dialect.draft(body)
         if now.dialect.name not in self._formats:
             self._formats[now.dialect.name] = None

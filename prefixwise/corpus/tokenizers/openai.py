@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import importlib.util
 import re
+import zlib
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -149,7 +150,10 @@ def _load_ranks(source: str = "", expected_hash: str | None = None, **_other: st
     packed = Path(package.origin).parent / "data" / f"{source.rsplit('/', 1)[-1]}.gz"
     if not source or not packed.is_file():
         raise _NoRankFileError("bpe-openai has no such rank file")
-    data = gzip.decompress(packed.read_bytes())
+    try:
+        data = gzip.decompress(packed.read_bytes())
+    except (OSError, EOFError, zlib.error) as problem:
+        raise _NoRankFileError(f"{packed.name} cannot be unpacked: {problem}") from None
     if hashlib.sha256(data).hexdigest() != expected_hash:
         raise _NoRankFileError(f"{packed.name} is not the official file (SHA-256 differs)")
     unpack = binascii.a2b_base64

@@ -1,0 +1,58 @@
+"""What is imported when: heavy packages only where they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HEAVY = {"torch", "transformers", "pandas", "scipy"}
+PROGRAM = """
+import atexit, sys
+atexit.register(lambda: print("MODULES", *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
+from prefixwise.cli.app import main
+main()
+"""
+
+
+def imported(folder: Path, e2e: Any, *args: str) -> set[str]:
+    """Return the top-level packages that a run has imported at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *args],
+        env=e2e.environment(folder),
+        cwd=folder,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.decode().rpartition("MODULES")[2].split())
+
+
+@pytest.mark.parametrize("args", [["--help"], ["trace", "--help"]])
+def test_help_imports_nothing_heavy(args: list[str], tmp_path: Path, e2e: Any) -> None:
+    modules = imported(tmp_path, e2e, *args)
+    assert "typer" in modules
+    assert not modules & (HEAVY | {"pyarrow", "numpy", "rich", "tiktoken", "msgspec", "httpx", "jinja2"})
+
+
+def test_a_log_is_counted_without_what_only_other_work_needs(tmp_path: Path, good: Path, e2e: Any) -> None:
+    modules = imported(tmp_path, e2e, "hitrate", str(good))
+    assert "tiktoken" in modules
+    assert not modules & (HEAVY | {"pyarrow", "numpy", "httpx", "jinja2"})
+
+
+def test_importtime_agrees_about_help(run: Any, tmp_path: Path, e2e: Any) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "prefixwise", "--help"],
+        env=e2e.environment(tmp_path),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    names = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.decode().splitlines()}
+    assert "typer" in names
+    assert not names & (HEAVY | {"pyarrow", "numpy", "rich"})
