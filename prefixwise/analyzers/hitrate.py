@@ -8,7 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared
 from prefixwise.analyzers.weights import ModelTokens, factors, model_tokens
-from prefixwise.caches.policy import Policy, Reason, parse_policy
+from prefixwise.caches.policy import Policy, Reason, Replay, parse_policy
 from prefixwise.caches.sharing import sharing
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
@@ -115,25 +115,27 @@ def hit_rate(
     rows = corpus.rows
     policies = rules_for(rows, specs)
     models = model_tokens(corpus)
-    cached, bare = _cached_by_rule(rows, policies)
+    replays = {policy.label: policy.replay(rows) for policy in policies}
+    cached, bare = _cached_by_rule(rows, policies, replays)
     table = _Totals(rows, factors(rows, models), cached, bare)
     return HitRate(
         totals=table.counts(None)[0].counts,
         by={field: table.counts(field) for field in by},
         models=models,
         prefixes=most_shared(corpus, _PREFIXES, excerpts),
-        lost=_lost(corpus, policies[0], excerpts),
+        lost=_lost(corpus, replays[policies[0].label], excerpts),
         uncertain_media=len(rows.bands),
     )
 
 
-def _cached_by_rule(rows: Rows, policies: list[Policy]) -> tuple[dict[str, Sequence[int]], dict[str, Sequence[int]]]:
+def _cached_by_rule(
+    rows: Rows, policies: list[Policy], replays: dict[str, Replay]
+) -> tuple[dict[str, Sequence[int]], dict[str, Sequence[int]]]:
     """Return cached tokens by rule and row, with and without answers in the cache."""
     answers = any(node != NONE for node in rows.response_node)
-    cached: dict[str, Sequence[int]] = {}
+    cached: dict[str, Sequence[int]] = {label: replay.matched for label, replay in replays.items()}
     bare: dict[str, Sequence[int]] = {}
     for policy in policies:
-        cached[policy.label] = policy.replay(rows).matched
         if answers and policy.outputs:
             bare[policy.label] = parse_policy(f"{policy.label},outputs=no").replay(rows).matched
     cached[CEILING] = sharing(rows).shared
@@ -201,12 +203,11 @@ class _Totals:
         return requests, self._sum(column, rows.prompt_tokens), reported
 
 
-def _lost(corpus: Corpus, policy: Policy, excerpts: Excerpts) -> tuple[Lost, ...]:
+def _lost(corpus: Corpus, replay: Replay, excerpts: Excerpts) -> tuple[Lost, ...]:
     """Return the requests with most uncached tokens among those whose family was seen before."""
     from prefixwise.analyzers.shared_prefixes import text_after
 
     rows = corpus.rows
-    replay = policy.replay(rows)
     near = sharing(rows)
     seen: set[tuple[int, int]] = set()
     candidates = []

@@ -55,7 +55,8 @@ class GranularPolicy:
         )
         reason = bytearray(len(rows))
         for row, (hit, shared, wide, n) in enumerate(zip(matched, own, model_wide, rows.prompt_tokens, strict=True)):
-            reason[row] = main_reason(first_seen=n - wide, granularity=shared - hit, isolated=wide - shared)
+            if wide - hit > n - wide:
+                reason[row] = main_reason(first_seen=n - wide, granularity=shared - hit, isolated=wide - shared)
         return Replay(matched, reason)
 
 

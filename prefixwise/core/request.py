@@ -33,7 +33,7 @@ class Section(msgspec.Struct, frozen=True, gc=False):
         items: Raw JSON of each item; empty where the list is kept in one piece.
         listed: True when items are elements of the list at `pointer`, False when there is one item, at
             `pointer` itself.
-        whole: Raw JSON of the whole list, for lists that repeat as a whole (tools).
+        whole: Raw JSON of the whole list, where it is kept in one piece.
     """
 
     kind: str

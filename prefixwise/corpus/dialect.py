@@ -86,12 +86,18 @@ def tool_turn(item: Any) -> Turn:
 
 def is_given(raw: msgspec.Raw | msgspec.UnsetType) -> bool:
     """Say whether a raw field is there and not null."""
-    return raw is not msgspec.UNSET and bytes(raw) != b"null"
+    return raw is not msgspec.UNSET and bytes(memoryview(raw)[:4]) != b"null"
 
 
-def tools_section(pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
-    """Return the section of a tool list, kept in one piece: applications send the same list again and again."""
-    return Section("tools", pointer, [], whole=raw)
+def list_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
+    """Return the section of a list, kept in one piece: most requests repeat or continue a list that was seen.
+
+    Raises:
+        ValueError: It is no list.
+    """
+    if raw is msgspec.UNSET or bytes(memoryview(raw)[:1]) != b"[":
+        raise ValueError(f"no list at {pointer}")
+    return Section(kind, pointer, [], whole=raw)
 
 
 def single_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:

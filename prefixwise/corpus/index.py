@@ -77,14 +77,14 @@ class CorpusIndex:
         items: list[int] = []
         tools = heads = 0
         for section in request.sections:
-            found = self._items.of_section(vocabulary, request.api, section)
+            found = self._items.of_section(vocabulary, request.api, section, request.session)
             if heads == len(items):
                 heads += self._leading_heads(found)
-            items += found
+            items = items + found if items else found
             if section.kind == "tools":
                 tools = len(items)
         if request.opens_reply:
-            items.append(vocabulary.opening)
+            items = [*items, vocabulary.opening]
         reply = self._reply(request, vocabulary) if request.response else -1
         self._taken.append(_Taken(request, vocabulary, model, provider, items, tools, heads, reply))
         if len(self._taken) >= _RUN or self._items.bytes_taken > _RUN_BYTES:
@@ -222,7 +222,7 @@ class CorpusIndex:
                 return NONE
             if section.kind in ("tools", "format"):
                 continue
-            for raw in section.items:
+            for raw in section.raw_items():
                 turn = turn_of(request.api, section.kind, raw)
                 in_head = section.kind in HEAD_KINDS or turn.role in HEAD_ROLES
                 if in_head or not texts:

@@ -51,10 +51,18 @@ class Around(msgspec.Struct, gc=False):
 
 
 class _Answer(msgspec.Struct):
-    """The part of a logged answer that says what it cost."""
+    """What a logged answer says it cost, and whether it holds the answer itself."""
 
     usage: Raw | UnsetType = UNSET
     usageMetadata: Raw | UnsetType = UNSET  # noqa: N815 - Gemini's name
+    choices: Raw | UnsetType = UNSET
+    content: Raw | UnsetType = UNSET
+    output: Raw | UnsetType = UNSET
+    candidates: Raw | UnsetType = UNSET
+
+    def holds_reply(self) -> bool:
+        """Say whether one of the fields is there in which APIs answer."""
+        return not (self.choices is self.content is self.output is self.candidates is UNSET)
 
 
 _answer = msgspec.json.Decoder(_Answer)
@@ -126,9 +134,10 @@ def _around(found: dict[str, Any]) -> Around:
         _name(get("session")),
         _name(get("replica")),
         _name(get("model")),
-        _usage_of(response) if usage is None and response is not None else usage,
-        response,
+        usage,
     )
+    if response is not None:
+        _fill_answer(around, response)
     if not _DURATIONS.isdisjoint(found):
         _fill_durations(around, found)
     return around
@@ -160,13 +169,17 @@ def _seconds(found: dict[str, Any], what: str) -> float | None:
     return None
 
 
-def _usage_of(response: Raw) -> Raw | None:
+def _fill_answer(around: Around, response: Raw) -> None:
     try:
         answer = _answer.decode(response)
-    except (msgspec.MsgspecError, RecursionError):
-        return None
-    found = answer.usageMetadata if answer.usage is UNSET else answer.usage
-    return None if found is UNSET else found
+    except (msgspec.MsgspecError, RecursionError):  # no object: a bare text is an answer too
+        around.response = response
+        return
+    if around.usage is None:
+        usage = answer.usageMetadata if answer.usage is UNSET else answer.usage
+        around.usage = None if usage is UNSET else usage
+    if answer.holds_reply():
+        around.response = response
 
 
 def _taken(path: tuple[str, ...], body: type[msgspec.Struct], level: int) -> set[str]:

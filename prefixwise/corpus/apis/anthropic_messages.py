@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from prefixwise.core.request import Part, Section, Turn
+from prefixwise.core.request import Part, Turn
 from prefixwise.corpus.apis.openai_responses import section_of
 from prefixwise.corpus.dialect import (
     DIALECTS,
@@ -16,12 +16,12 @@ from prefixwise.corpus.dialect import (
     Draft,
     is_given,
     key_params,
+    list_section,
     marker_of,
     name_in,
     text_of,
     text_part,
     tool_turn,
-    tools_section,
 )
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
 from prefixwise.corpus.tokenizer import provider_of
@@ -38,7 +38,7 @@ class Body(msgspec.Struct):
     functions: Raw | UnsetType = UNSET
     max_completion_tokens: Raw | UnsetType = UNSET
 
-    messages: list[Raw] | None = None
+    messages: Raw | UnsetType = UNSET
     system: str | list[Raw] | None = None
     model: Any = None
     tools: Raw | UnsetType = UNSET
@@ -68,14 +68,13 @@ def score(body: dict[str, Any]) -> int:
 
 def draft(body: Body) -> Draft:
     """Read a decoded body: tools, system, messages, in that order."""
-    if body.messages is None:
-        raise ValueError("no `messages` list")
+    messages = list_section("messages", "/messages", body.messages)
     sections = []
     if is_given(body.tools):
-        sections.append(tools_section("/tools", body.tools))
+        sections.append(list_section("tools", "/tools", body.tools))
     if body.system:
         sections.append(section_of("system", "/system", body.system))
-    sections.append(Section("messages", "/messages", body.messages))
+    sections.append(messages)
     return Draft(
         text_of(body.model) or "",
         tuple(sections),

@@ -15,11 +15,11 @@ from prefixwise.corpus.dialect import (
     Draft,
     is_given,
     key_params,
+    list_section,
     name_in,
     text_of,
     text_part,
     tool_turn,
-    tools_section,
 )
 from prefixwise.corpus.media import gemini_tokens, media_part, unknown_tokens
 
@@ -54,7 +54,7 @@ def draft(body: Body) -> Draft:
         raise ValueError("no `contents`")
     sections = []
     if is_given(body.tools):
-        sections.append(tools_section("/tools", body.tools))
+        sections.append(list_section("tools", "/tools", body.tools))
     for name in ("systemInstruction", "system_instruction"):
         raw = getattr(body, name)
         if is_given(raw):

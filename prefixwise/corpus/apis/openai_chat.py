@@ -10,20 +10,20 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.namespace import SHARED, Namespace
-from prefixwise.core.request import Part, Section, Turn
+from prefixwise.core.request import Part, Turn
 from prefixwise.corpus.dialect import (
     DIALECTS,
     Dialect,
     Draft,
     is_given,
     key_params,
+    list_section,
     marker_of,
     name_in,
     single_section,
     text_of,
     text_part,
     tool_turn,
-    tools_section,
 )
 from prefixwise.corpus.media import media_part, openai_tokens, unknown_tokens
 
@@ -41,7 +41,7 @@ class Body(msgspec.Struct):
     system: Raw | UnsetType = UNSET
     anthropic_version: Raw | UnsetType = UNSET
 
-    messages: list[Raw] | None = None
+    messages: Raw | UnsetType = UNSET
     model: Any = None
     tools: Raw | UnsetType = UNSET
     functions: Raw | UnsetType = UNSET
@@ -76,16 +76,15 @@ def score(body: dict[str, Any]) -> int:
 
 def draft(body: Body) -> Draft:
     """Read a decoded body: tools, response format, messages, in that order."""
-    if body.messages is None:
-        raise ValueError("no `messages` list")
+    messages = list_section("messages", "/messages", body.messages)
     sections = []
     if is_given(body.tools):
-        sections.append(tools_section("/tools", body.tools))
+        sections.append(list_section("tools", "/tools", body.tools))
     if is_given(body.functions):
-        sections.append(tools_section("/functions", body.functions))
+        sections.append(list_section("tools", "/functions", body.functions))
     if is_given(body.response_format):
         sections.append(single_section("format", "/response_format", body.response_format))
-    sections.append(Section("messages", "/messages", body.messages))
+    sections.append(messages)
     metadata = body.metadata
     return Draft(
         text_of(body.model) or "",

@@ -17,12 +17,12 @@ from prefixwise.corpus.dialect import (
     compact_json,
     is_given,
     key_params,
+    list_section,
     marker_of,
     name_in,
     text_of,
     text_part,
     tool_turn,
-    tools_section,
 )
 
 _KEY_PARAMS = ("parallel_tool_calls", "reasoning", "text", "service_tier", "truncation", "previous_response_id")
@@ -71,7 +71,7 @@ def draft(body: Body) -> Draft:
         raise ValueError("no `input`")
     sections = []
     if is_given(body.tools):
-        sections.append(tools_section("/tools", body.tools))
+        sections.append(list_section("tools", "/tools", body.tools))
     if (text_format := _format_of(body.text)) is not None:
         sections.append(Section("format", "/text/format", [text_format], listed=False))
     if body.instructions:
