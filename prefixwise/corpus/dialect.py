@@ -90,7 +90,7 @@ def is_given(raw: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def list_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
-    """Return the section of a list, kept in one piece: most requests repeat or continue a list that was seen.
+    """Return the section of a list, kept in one piece: applications send the same tools again and again.
 
     Raises:
         ValueError: It is no list.

@@ -77,7 +77,7 @@ class CorpusIndex:
         items: list[int] = []
         tools = heads = 0
         for section in request.sections:
-            found = self._items.of_section(vocabulary, request.api, section, request.session)
+            found = self._items.of_section(vocabulary, request.api, section)
             if heads == len(items):
                 heads += self._leading_heads(found)
             items = items + found if items else found

@@ -25,8 +25,6 @@ HEAD_KINDS = frozenset({"tools", "format", "system"})
 HEAD_ROLES = frozenset({"system", "developer"})
 _MOST_REPLIES = 10_000
 _SHORT = 32
-_MOST_CONVERSATIONS = 2048
-_NO_CONVERSATION: tuple[bytes, list[int]] = (b"", [])
 
 
 class Vocabulary:
@@ -38,7 +36,6 @@ class Vocabulary:
         self.root = root
         self.items: dict[tuple[str, str], dict[int, int]] = {}
         self.lists: dict[tuple[str, str], dict[int, list[int]]] = {}
-        self.conversations: dict[tuple[str, str], tuple[bytes, list[int]]] = {}
         self.lines: dict[int, int] = {}
         self.short: dict[str, bytes] = {}
         self.frames: dict[bytes, int] = {}
@@ -66,7 +63,7 @@ class Items:
         self._tree = tree
         self._queue: list[tuple[int, Vocabulary, Turn]] = []
 
-    def of_section(self, vocabulary: Vocabulary, api: str, section: Section, session: str) -> list[int]:
+    def of_section(self, vocabulary: Vocabulary, api: str, section: Section) -> list[int]:
         """Return the items of a section, those that are new queued.
 
         Raises:
@@ -75,40 +72,12 @@ class Items:
         where = (api, section.kind)
         if section.whole is msgspec.UNSET:
             return self._of_list(vocabulary, where, section.items)
-        if section.kind != "tools":
-            return self._of_conversation(vocabulary, where, section, session)
         memo = vocabulary.lists.setdefault(where, {})
         key = hash(bytes(section.whole))
         known = memo.get(key)
         if known is None:
             known = memo[key] = self._of_list(vocabulary, where, section.raw_items())
         return known
-
-    def _of_conversation(
-        self, vocabulary: Vocabulary, where: tuple[str, str], section: Section, session: str
-    ) -> list[int]:
-        """Return the items of a list that mostly begins with the list of the session's request before it.
-
-        Where it does, byte for byte, only what follows is taken apart: JSON that begins with the same whole
-        elements holds the same elements.
-        """
-        if not session:
-            return self._of_list(vocabulary, where, section.raw_items())
-        whole = bytes(cast("msgspec.Raw", section.whole))
-        key = (where[0], session)
-        stem, items = vocabulary.conversations.pop(key, _NO_CONVERSATION)
-        rest = whole[len(stem) :]
-        if stem and whole.startswith(stem) and rest[:1] in b",]":
-            if rest[:1] == b",":
-                tail = msgspec.json.decode(b"[" + rest[1:], type=list[msgspec.Raw])
-                items = items + self._of_list(vocabulary, where, tail)
-        else:
-            items = self._of_list(vocabulary, where, section.raw_items())
-        if len(vocabulary.conversations) >= _MOST_CONVERSATIONS:
-            del vocabulary.conversations[next(iter(vocabulary.conversations))]
-        if items:
-            vocabulary.conversations[key] = (whole[:-1], items)
-        return items
 
     def _of_list(self, vocabulary: Vocabulary, where: tuple[str, str], raw_items: list[msgspec.Raw]) -> list[int]:
         memo = vocabulary.items.get(where)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from prefixwise.core.request import Part, Turn
+from prefixwise.core.request import Part, Section, Turn
 from prefixwise.corpus.apis.openai_responses import section_of
 from prefixwise.corpus.dialect import (
     DIALECTS,
@@ -38,7 +38,7 @@ class Body(msgspec.Struct):
     functions: Raw | UnsetType = UNSET
     max_completion_tokens: Raw | UnsetType = UNSET
 
-    messages: Raw | UnsetType = UNSET
+    messages: list[Raw] | None = None
     system: str | list[Raw] | None = None
     model: Any = None
     tools: Raw | UnsetType = UNSET
@@ -68,13 +68,14 @@ def score(body: dict[str, Any]) -> int:
 
 def draft(body: Body) -> Draft:
     """Read a decoded body: tools, system, messages, in that order."""
-    messages = list_section("messages", "/messages", body.messages)
+    if body.messages is None:
+        raise ValueError("no `messages` list")
     sections = []
     if is_given(body.tools):
         sections.append(list_section("tools", "/tools", body.tools))
     if body.system:
         sections.append(section_of("system", "/system", body.system))
-    sections.append(messages)
+    sections.append(Section("messages", "/messages", body.messages))
     return Draft(
         text_of(body.model) or "",
         tuple(sections),

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.namespace import SHARED, Namespace
-from prefixwise.core.request import Part, Turn
+from prefixwise.core.request import Part, Section, Turn
 from prefixwise.corpus.dialect import (
     DIALECTS,
     Dialect,
@@ -41,7 +41,7 @@ class Body(msgspec.Struct):
     system: Raw | UnsetType = UNSET
     anthropic_version: Raw | UnsetType = UNSET
 
-    messages: Raw | UnsetType = UNSET
+    messages: list[Raw] | None = None
     model: Any = None
     tools: Raw | UnsetType = UNSET
     functions: Raw | UnsetType = UNSET
@@ -76,7 +76,8 @@ def score(body: dict[str, Any]) -> int:
 
 def draft(body: Body) -> Draft:
     """Read a decoded body: tools, response format, messages, in that order."""
-    messages = list_section("messages", "/messages", body.messages)
+    if body.messages is None:
+        raise ValueError("no `messages` list")
     sections = []
     if is_given(body.tools):
         sections.append(list_section("tools", "/tools", body.tools))
@@ -84,7 +85,7 @@ def draft(body: Body) -> Draft:
         sections.append(list_section("tools", "/functions", body.functions))
     if is_given(body.response_format):
         sections.append(single_section("format", "/response_format", body.response_format))
-    sections.append(messages)
+    sections.append(Section("messages", "/messages", body.messages))
     metadata = body.metadata
     return Draft(
         text_of(body.model) or "",
