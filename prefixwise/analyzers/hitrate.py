@@ -95,6 +95,15 @@ def rules_for(rows: Rows, specs: Sequence[str]) -> list[Policy]:
     return list({policy.label: policy for policy in policies}.values())
 
 
+def check_arguments(specs: Sequence[str], by: Sequence[str]) -> None:
+    """Raise UserError for a rule or a field that does not exist; for callers that want to know before they read."""
+    for spec in specs:
+        parse_policy(spec)
+    for field in by:
+        if field not in GROUPS:
+            raise UserError(f"cannot group by {field[:100]!r}", "--by", f"known: {', '.join(sorted(GROUPS))}")
+
+
 def hit_rate(
     corpus: Corpus, specs: Sequence[str] = (), by: Sequence[str] = (), excerpts: Excerpts = Excerpts.MASKED
 ) -> HitRate:
@@ -109,9 +118,7 @@ def hit_rate(
     Raises:
         UserError: A rule or field is unknown, or a rule cannot be counted on these rows.
     """
-    for field in by:
-        if field not in GROUPS:
-            raise UserError(f"cannot group by {field!r}", "--by", f"known: {', '.join(sorted(GROUPS))}")
+    check_arguments(specs, by)
     rows = corpus.rows
     policies = rules_for(rows, specs)
     models = model_tokens(corpus)

@@ -8,33 +8,35 @@ from pathlib import PurePath
 import msgspec
 
 from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
-from prefixwise.analyzers.requirements import check
+from prefixwise.analyzers.requirements import Condition
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.policy import Reason
 from prefixwise.core.excerpt import Excerpts, excerpt
-from prefixwise.core.report import Block, Cell, Column, Report, Table, Unit
+from prefixwise.core.report import Block, Cell, Column, Report, Table, Text, Unit
 from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.reader import FIELDS
 from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
 _MOST_MODELS = 20
+FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens")
+"""What `--require` can name: of the first rule, of the log's usage, of the ceiling."""
+
+_FAR = 0.1
 _REASONS = {
     Reason.FIRST_SEEN: "new",
-    Reason.GRANULARITY: "below a unit",
+    Reason.GRANULARITY: "within a unit",
     Reason.ISOLATED: "isolated",
 }
 
 
 def hit_rate_report(
-    corpus: Corpus, result: HitRate, requirements: Sequence[str] = (), excerpts: Excerpts = Excerpts.MASKED
+    corpus: Corpus, result: HitRate, conditions: Sequence[Condition] = (), excerpts: Excerpts = Excerpts.MASKED
 ) -> Report:
-    """Return the report of a hit-rate count.
-
-    Raises:
-        UserError: A requirement that cannot be read.
-    """
-    blocks: list[Block] = [_totals(result.totals)]
+    """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
+    figures = _figures(result)
+    blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals)]
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
     if result.prefixes:
         blocks.append(_prefixes(result))
@@ -53,7 +55,7 @@ def hit_rate_report(
         values=_values(corpus, result, excerpts),
         inputs=corpus.inputs,
         notes=_notes(corpus, result),
-        requirements=check(requirements, _figures(result)),
+        requirements=tuple(condition.check(figures) for condition in conditions),
     )
 
 
@@ -76,6 +78,24 @@ def _figures(result: HitRate) -> dict[str, float | None]:
 def first_rule(result: HitRate) -> str:
     """Return the label of the first rule asked for."""
     return next(counts.rule for counts in result.totals if counts.rule not in (REPORTED, CEILING))
+
+
+def _summary(result: HitRate) -> tuple[str, ...]:
+    """Say the main figure in a sentence, and where to look when the log's usage says otherwise."""
+    by_rule = {counts.rule: counts for counts in result.totals}
+    rule = first_rule(result)
+    modelled, reported = by_rule[rule], by_rule.get(REPORTED)
+    if modelled.hit_rate is None:
+        return ("The requests hold no prompt tokens.",)
+    lines = [f"A cache under {rule} serves {modelled.hit_rate:.1%} of the prompt tokens."]
+    if reported is not None and reported.hit_rate is not None:
+        lines[0] += f" The log reports {reported.hit_rate:.1%}."
+        if modelled.hit_rate - reported.hit_rate > _FAR:
+            lines.append(
+                "Far fewer are reported than were shared: not the text, but a minimum length, expiry, another "
+                "replica, eviction or a missing cache marker took them, or the provider does not report them."
+            )
+    return tuple(lines)
 
 
 def _short(ref: Ref, corpus: Corpus) -> str:
@@ -172,8 +192,8 @@ def _lost(corpus: Corpus, result: HitRate) -> Table:
         Column("prompt_tokens", "tokens", Unit.TOKENS),
         Column("cached_tokens", "cached", Unit.TOKENS),
         Column("nearest", "nearest"),
-        Column("parts_after", "parts after", Unit.TOKENS),
-        Column("then", "and goes on"),
+        Column("parts_after", "differs at", Unit.TOKENS),
+        Column("then", "continues with"),
         Column("reason", "rest is"),
     )
     rows = tuple(
@@ -190,8 +210,11 @@ def _lost(corpus: Corpus, result: HitRate) -> Table:
     )
     note = (
         f"Under {first_rule(result)}; the first request of each family is left out. Nearest: the earlier request with "
-        "the longest common prefix. See where they part with: prefixwise diff FILE#NEAREST FILE#REQUEST"
+        "the longest common prefix; differs at: its length in tokens."
     )
+    worst = next((lost for lost in result.lost if lost.nearest), None)
+    if worst is not None and corpus.index is not None:
+        note += f" See where the first one parts: prefixwise diff '{worst.nearest}' '{worst.at}'"
     return Table("lost_most", "Requests that lost most", columns, rows, note)
 
 
@@ -238,6 +261,13 @@ def _broken(corpus: Corpus) -> Table:
 def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     notes = list(corpus.facts)
     rows = corpus.rows
+    if len(rows) == 1:
+        notes.append("One request has nothing to share: `tokens` shows what it is made of, `diff` compares two.")
+    for field in result.by:
+        _, names = rows.group(field)
+        if names.names == [""]:
+            option = f"; name its place with --{field}-field" if field in FIELDS else ""
+            notes.append(f"No {field} was found in any record{option}.")
     broken = sum(file.broken for file in corpus.inputs)
     if broken:
         notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Requirement
@@ -13,27 +14,31 @@ _FORM = re.compile(r"\s*([a-z_][a-z0-9_]*)\s*(>=|<=|==|>|<)\s*([0-9.]+)\s*(%?)\s
 _TESTS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
 
-def check(expressions: Sequence[str], figures: Mapping[str, float | None]) -> tuple[Requirement, ...]:
-    """Return how each condition came out; a figure that is absent is a condition not met.
+class Condition(NamedTuple):
+    """One condition, read: `test(figure, wanted)` says whether it holds."""
 
-    Args:
-        expressions: Conditions `NAME OPERATOR NUMBER`; a percent sign divides by 100.
-        figures: The values a condition can name.
+    expression: str
+    figure: str
+    test: Callable[[float, float], bool]
+    wanted: float
+
+    def check(self, figures: Mapping[str, float | None]) -> Requirement:
+        """Return how it came out; a figure that is absent is a condition not met."""
+        actual = figures[self.figure]
+        return Requirement(self.expression, actual, actual is not None and self.test(actual, self.wanted))
+
+
+def parse_condition(expression: str, known: Collection[str]) -> Condition:
+    """Read `NAME OPERATOR NUMBER`; a percent sign divides by 100.
 
     Raises:
-        UserError: A condition that cannot be read, or an unknown name.
+        UserError: It cannot be read, or names a figure that is not among `known`.
     """
-    return tuple(_check(expression, figures) for expression in expressions)
-
-
-def _check(expression: str, figures: Mapping[str, float | None]) -> Requirement:
     match = _FORM.fullmatch(expression)
-    known = f"for example 'hit_rate>=0.6'; known figures: {', '.join(figures)}"
+    advice = f"for example 'hit_rate>=0.6'; known figures: {', '.join(known)}"
     if match is None or match[3].count(".") > 1 or match[3] == ".":
-        raise UserError(f"cannot read the condition {expression!r}", "--require", known)
+        raise UserError(f"cannot read the condition {expression[:100]!r}", "--require", advice)
     name, test, number, percent = match.groups()
-    if name not in figures:
-        raise UserError(f"there is no figure {name!r}", "--require", known)
-    actual = figures[name]
-    wanted = float(number) / (100 if percent else 1)
-    return Requirement(expression.strip(), actual, actual is not None and _TESTS[test](actual, wanted))
+    if name not in known:
+        raise UserError(f"there is no figure {name[:100]!r}", "--require", advice)
+    return Condition(expression.strip(), name, _TESTS[test], float(number) / (100 if percent else 1))

@@ -109,18 +109,26 @@ def _blocks(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
 
 
 def _sizes(requests: Sequence[Request]) -> Table:
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("request", "request"),
         Column("model", "model"),
         Column("items", "items", Unit.COUNT),
         Column("tokens", "tokens", Unit.TOKENS),
+        Column("problem", "broken"),
     )
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for request in requests[:_MOST_REQUESTS]:
-        items = sum(len(section.raw_items()) for section in request.sections)
-        rows.append((str(request.ref), request.model or None, items, render(request).tokens))
+        try:
+            tokens: int | None = render(request).tokens
+            problem = None
+        except ValueError as reason:
+            tokens, problem = None, str(reason)
+        items = sum(len(section.raw_items()) for section in request.sections) if problem is None else None
+        rows.append((f"#{request.record}", request.model or None, items, tokens, problem))
     left = len(requests) - _MOST_REQUESTS
-    return Table("requests", "Requests", columns, tuple(rows), f"{left} more." if left > 0 else "")
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return Table("requests", "Requests", columns, tuple(rows), f"{left:,} more." if left > 0 else "")
 
 
 def _values(rendered: Rendered, block: int) -> dict[str, object]:

@@ -62,17 +62,20 @@ def parse_policy(text: str) -> Policy:
     Raises:
         UserError: Unknown rule or parameter, or a value that does not fit.
     """
-    name, _, rest = text.partition(":")
+    where = f"--under {text[:100]}"
+    name, colon, rest = text.partition(":")
     parameters: dict[str, str] = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, value = item.partition("=")
+    for item in rest.split(",") if colon else ():
+        key, equals, value = (part.strip() for part in item.partition("="))
         if not equals:
-            raise UserError(f"{item!r} is not key=value", f"--under {text}", "for example vllm:block=16")
-        parameters[key.strip()] = value.strip()
+            raise UserError(f"{item[:100]!r} is not key=value", where, "for example vllm:block=16")
+        if key in parameters:
+            raise UserError(f"{key[:100]!r} is given twice", where)
+        parameters[key] = value
     try:
-        return POLICIES.get(name)(parameters)
+        return POLICIES.get(name.lower())(parameters)
     except UserError as problem:
-        raise UserError(problem.what, f"--under {text}", problem.help) from None
+        raise UserError(problem.what, where, problem.help) from None
 
 
 def positive(parameters: Mapping[str, str], name: str, default: int) -> int:
@@ -81,7 +84,7 @@ def positive(parameters: Mapping[str, str], name: str, default: int) -> int:
     if text is None:
         return default
     if not text.isascii() or not text.isdecimal() or len(text) > 10 or not 0 < int(text) < 2**31:
-        raise UserError(f"{name}={text} is not a positive whole number")
+        raise UserError(f"{name}={text[:100]} is not a whole number from 1 to {2**31 - 1:,}")
     return int(text)
 
 

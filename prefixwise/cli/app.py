@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -47,16 +47,21 @@ app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 
 
-def main() -> None:
-    """Run the command line; every failure becomes one line and an exit code of DESIGN section 8."""
+def run() -> int:
+    """Run the command line and return its exit code (DESIGN section 8); every failure becomes one line on stderr.
+
+    Raises:
+        KeyboardInterrupt: The user pressed Ctrl-C.
+    """
     try:
-        app()
-    except (SystemExit, KeyboardInterrupt, GeneratorExit) as ending:
-        if isinstance(ending, KeyboardInterrupt):
-            sys.exit(130)
-        raise
+        code = app(standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        raise KeyboardInterrupt from None
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else 2
     except BaseException as problem:  # a panic of a Rust extension is a BaseException too
-        sys.exit(_explain(problem))
+        return _explain(problem)
+    return code if isinstance(code, int) else 0
 
 
 def _explain(problem: BaseException) -> int:
@@ -64,16 +69,38 @@ def _explain(problem: BaseException) -> int:
     from prefixwise.cli.console import Console
     from prefixwise.core.errors import UserError
 
-    if isinstance(problem, UserError):
-        Console().error(problem)
-        return problem.exit_code
-    if isinstance(problem, MemoryError):
-        Console().error(UserError("out of memory"))
-        return 2
+    if hasattr(problem, "format_message"):  # Typer's usage errors have no public class
+        return _usage_error(problem)
+    error = problem if isinstance(problem, UserError) else None
+    if isinstance(problem, OSError):
+        error = UserError(problem.strerror or str(problem) or type(problem).__name__, str(problem.filename or ""))
+    elif isinstance(problem, MemoryError):
+        error = UserError("out of memory")
+    Console().error(error or _internal(problem))
+    return error.exit_code if error else 2
+
+
+def _internal(problem: BaseException) -> Any:
+    from prefixwise.core.errors import UserError
+
     what = f"internal error, please report it: {type(problem).__name__}: {str(problem)[:300]}"
     frame = problem.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     where = f"{frame.tb_frame.f_globals.get('__name__', '?')}:{frame.tb_lineno}" if frame else ""
-    Console().error(UserError(what, where))
+    return UserError(what, where)
+
+
+def _usage_error(problem: Any) -> int:
+    """Print a usage error in the house's shape; a bare call gets the help."""
+    from prefixwise.cli.console import Console
+    from prefixwise.core.errors import UserError
+
+    context = getattr(problem, "ctx", None)
+    if type(problem).__name__ == "NoArgsIsHelpError" and context is not None:
+        sys.stderr.write(context.get_help() + "\n")
+        return 2
+    command = context.command_path if context is not None else "prefixwise"
+    message = str(problem.format_message())
+    Console().error(UserError(message[:500], help=f"see {command} --help"))
     return 2

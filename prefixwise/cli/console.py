@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -103,8 +104,9 @@ class Console:
     def _write(self, text: str) -> None:
         if self._active:
             self._active.hide()
-        self.err.file.write(text)
-        self.err.file.flush()
+        with contextlib.suppress(OSError):  # nobody can be told that nobody can be told
+            self.err.file.write(text)
+            self.err.file.flush()
 
 
 ProgressStyle = Literal["bar", "lines", "none"]

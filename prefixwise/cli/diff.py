@@ -42,6 +42,8 @@ def diff(
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
     options = read_options(input_format, record_path)
+    if first == second == "-":
+        raise UserError("standard input can be read once only", "- -", "save one of the prompts to a file")
     one, one_file = read_one(first, options, standard_input())
     other, other_file = read_one(second, options, standard_input())
     try:

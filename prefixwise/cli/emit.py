@@ -32,7 +32,7 @@ def parse_outputs(output_format: str, *, json: bool = False, reports: Sequence[s
     files: list[tuple[Format, Path]] = []
     for spec in reports:
         form, path = _parse_report(spec)
-        if any(path == other for _, other in files):
+        if any(os.path.realpath(path) == os.path.realpath(other) for _, other in files):
             raise UserError("two reports go to one file", where=f"--report {spec}", help="give each its own path")
         files.append((form, path))
     return Outputs(_format("json" if json else output_format, "--output-format"), tuple(files))
@@ -68,12 +68,12 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
         ) from error
 
 
-def write_whole(path: Path, document: str) -> None:
+def write_whole(path: Path, document: str | bytes) -> None:
     """Write a file whole or not at all: a failure leaves what was there before.
 
     A file keeps its permissions and a link its place; a pipe or device is written to as it is.
     """
-    data = document.encode("utf-8", "backslashreplace")
+    data = document.encode("utf-8", "backslashreplace") if isinstance(document, str) else document
     path = Path(os.path.realpath(path))
     mode = path.stat().st_mode if path.exists() else None
     if mode is not None and not stat.S_ISREG(mode):

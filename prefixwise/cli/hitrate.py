@@ -43,11 +43,12 @@ def hitrate(
 
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6" --report markdown=hitrate.md
     """
-    from prefixwise.analyzers.hitrate import hit_rate
-    from prefixwise.analyzers.hitrate_report import hit_rate_report
+    from prefixwise.analyzers.hitrate import check_arguments, hit_rate
+    from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
+    from prefixwise.analyzers.requirements import parse_condition
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read, read_options
+    from prefixwise.cli.reading import read, read_options, refuse_overwriting
     from prefixwise.core.excerpt import Excerpts
 
     console = Console(color, quiet=quiet, progress=not no_progress)
@@ -64,9 +65,12 @@ def hitrate(
         replica=replica_field,
         salt=salt_field,
     )
+    check_arguments(under or (), by or ())
+    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
+    refuse_overwriting([path for _, path in outputs.files], paths)
     corpus = read(paths, reading, console)
     shown = Excerpts(excerpts)
     result = hit_rate(corpus, under or (), by or (), shown)
-    document = hit_rate_report(corpus, result, require or (), shown)
+    document = hit_rate_report(corpus, result, conditions, shown)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

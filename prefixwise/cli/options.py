@@ -42,7 +42,11 @@ NoProgress = Annotated[bool, typer.Option("--no-progress", help="Do not show how
 
 InputFormat = Annotated[
     str | None,
-    typer.Option("--input-format", metavar="FORMAT", help="Read the files as this format instead of finding out."),
+    typer.Option(
+        "--input-format",
+        metavar="FORMAT",
+        help="Read the files as this format: an API such as openai-chat, mooncake, trace, text or markdown.",
+    ),
 ]
 Strict = Annotated[
     bool,

@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from prefixwise.cli.console import Console
@@ -20,13 +21,20 @@ def read_options(
     **fields: str | None,
 ) -> ReadOptions:
     """Return the options of a reader. Raises UserError for a pointer that is none."""
+    from prefixwise.core.errors import UserError
     from prefixwise.core.pointer import parse_pointer
     from prefixwise.corpus.reader import ReadOptions
 
+    def keys(option: str, pointer: str) -> tuple[str, ...]:
+        try:
+            return parse_pointer(pointer)
+        except UserError as problem:
+            raise UserError(problem.what, option, problem.help) from None
+
     return ReadOptions(
         input_format or "",
-        None if record_path is None else parse_pointer(record_path),
-        {name: parse_pointer(pointer) for name, pointer in fields.items() if pointer is not None},
+        None if record_path is None else keys("--record-path", record_path),
+        {name: keys(f"--{name}-field", pointer) for name, pointer in fields.items() if pointer is not None},
         strict,
     )
 
@@ -42,6 +50,19 @@ def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
     gc.disable()
     with console.progress("reading") as progress:
         return read_corpus(paths, options, progress, standard_input())
+
+
+def refuse_overwriting(outputs: Sequence[Path], paths: Sequence[str]) -> None:
+    """Raise UserError where a file to be written is one of the inputs."""
+    import os
+
+    from prefixwise.core.errors import UserError
+    from prefixwise.corpus.sources import find_files
+
+    inputs = {os.path.realpath(path) for path in find_files(paths)} if outputs else set()
+    for output in outputs:
+        if os.path.realpath(output) in inputs:
+            raise UserError("the output would overwrite an input", str(output), "write to another file")
 
 
 def standard_input() -> io.BufferedReader:

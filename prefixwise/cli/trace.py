@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -49,9 +50,10 @@ def trace(
       prefixwise trace logs/ --share -o for-the-vendor.parquet
     """
     from prefixwise.cli.console import Console
-    from prefixwise.cli.reading import read, read_options, secret_key
+    from prefixwise.cli.emit import write_whole
+    from prefixwise.cli.reading import read, read_options, refuse_overwriting, secret_key
     from prefixwise.core.errors import UserError
-    from prefixwise.corpus.parquet import write_trace
+    from prefixwise.corpus.parquet import need_pyarrow, trace_bytes
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     options = read_options(
@@ -66,21 +68,29 @@ def trace(
         replica=replica_field,
         salt=salt_field,
     )
-    if not output.parent.is_dir():
-        raise UserError("there is no such folder", str(output.parent), "create it first")
+    need_pyarrow()
+    _check_output(output)
+    refuse_overwriting([output], paths)
     key = b"" if share else secret_key(key_file, console)
     corpus = read(paths, options, console)
     if corpus.index is None:
         raise UserError("the input is a trace already", ", ".join(paths))
-    temporary = output.with_name(f".{output.name}.part")
-    try:
-        written = write_trace(corpus.index, temporary, key, block, share)
-        temporary.replace(output)
-    except OSError as problem:
-        raise UserError(f"cannot be written: {problem.strerror or problem}", str(output)) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(output, trace_bytes(corpus.index, key, block, share))
     broken = sum(file.broken for file in corpus.inputs)
     if broken:
         console.warn(f"{broken:,} broken records were left out, the first: {corpus.broken[0]}")
-    console.note(f"wrote {written:,} requests to {output}")
+    console.note(f"wrote {len(corpus.rows):,} requests to {output}")
+
+
+def _check_output(output: Path) -> None:
+    """Raise UserError for a place where no trace can be written."""
+    from prefixwise.core.errors import UserError
+
+    if str(output) == "-":
+        raise UserError("a trace is written to a file", "-o -", "name a file such as requests.parquet")
+    if output.is_dir():
+        raise UserError("this is a folder, not a file", str(output), "add a name such as requests.parquet")
+    if not output.parent.is_dir():
+        raise UserError("there is no such folder", str(output.parent), "create it first")
+    if not os.access(output.parent, os.W_OK):
+        raise UserError("the folder cannot be written to", str(output.parent))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,8 @@ def parse_pointer(text: str) -> tuple[str, ...]:
         return ()
     if not text.startswith("/"):
         raise UserError(f"{text!r} is not a JSON pointer", help=f"begin with a slash: /{text.replace('.', '/')}")
+    if re.search("~(?![01])", text):
+        raise UserError(f"{text!r} is not a JSON pointer", help="write ~0 for ~ and ~1 for /")
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in text[1:].split("/"))
 
 

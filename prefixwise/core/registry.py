@@ -52,7 +52,7 @@ class Registry(Generic[T]):
         near = difflib.get_close_matches(name, self._entries, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
         raise UserError(
-            f"there is no {self.kind} called {name!r}", help=f"{hint}known: {', '.join(sorted(self._entries))}"
+            f"there is no {self.kind} called {name[:100]!r}", help=f"{hint}known: {', '.join(sorted(self._entries))}"
         )
 
     def names(self) -> tuple[str, ...]:

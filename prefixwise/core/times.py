@@ -23,7 +23,10 @@ def epoch_seconds(value: Any) -> float:
         except (ValueError, OverflowError):
             return _from_text(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        seconds = float(value)
+        try:
+            seconds = float(value)
+        except OverflowError:
+            return ABSENT
         while abs(seconds) >= _LARGEST_SECONDS and math.isfinite(seconds):
             seconds /= 1000.0
         return seconds if math.isfinite(seconds) else ABSENT

@@ -99,7 +99,12 @@ def _split(rest: float, read: float | None, written: float | None, output: float
 
 
 def _usage(*counts: float | None) -> Usage:
-    return Usage(*(None if count is None or count < 0 or count > 2**31 - 1 else int(count) for count in counts))
+    prompt, cached, written, output = (
+        None if count is None or not 0 <= count < 2**31 else int(count) for count in counts
+    )
+    if prompt is None or (cached is not None and cached > prompt):
+        cached = None  # more cached than there was: whatever it counts, it is not this
+    return Usage(prompt, cached, written, output)
 
 
 def from_json(raw: Any) -> Usage | None:

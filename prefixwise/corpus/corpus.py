@@ -83,7 +83,9 @@ def read_corpus(
         raise UserError("no request in the input", ", ".join(file.path for file in inputs), exit_code=3)
     if not read:
         raise UserError(
-            f"no request could be read: {broken[0].reason}", str(broken[0]).rsplit(":", 1)[0].split(": ")[0]
+            f"no request could be read: {broken[0].reason}",
+            broken[0].where,
+            "where the body stands in an unusual place, name it with --record-path",
         )
     if len(traces.rows):
         rows = traces.finish()
@@ -111,7 +113,7 @@ def _read_text(
         if isinstance(request, Broken):
             failures += 1
             if options.strict:
-                raise UserError(request.reason, str(request).rsplit(": ", 1)[0])
+                raise UserError(request.reason, request.where)
             if len(broken) < _SHOWN_BROKEN:
                 broken.append(request)
         if records % _PROGRESS_EVERY == 0:

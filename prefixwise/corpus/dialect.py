@@ -52,6 +52,9 @@ class Dialect(msgspec.Struct, frozen=True):
 
 DIALECTS: Registry[Dialect] = Registry("API", "prefixwise.corpus.apis", "apis")
 
+SHAPE_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What reading a record of the wrong shape may raise: the record is broken, not the program."""
+
 MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint", "cachePoint"})
 _TTL_SECONDS = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0, "12h": 43200.0}
 

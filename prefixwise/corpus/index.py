@@ -14,7 +14,7 @@ import msgspec
 from prefixwise.core.namespace import SHARED
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
-from prefixwise.corpus.dialect import DIALECTS
+from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.rows import NONE, Row, Rows
@@ -105,7 +105,7 @@ class CorpusIndex:
                 turn: Turn | None = Turn("assistant" if request.opens_reply else None, (Part("", answer),))
             else:
                 turn = DIALECTS.get(request.api).reply(answer)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except SHAPE_ERRORS:
             return -1
         if turn is None or isinstance(vocabulary.tokenizer, TokenIds):  # a text that continues ids has none
             return -1

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from prefixwise.core.request import Section, Turn
-from prefixwise.corpus.dialect import DIALECTS
+from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer
 from prefixwise.corpus.tree import TokenTree
@@ -210,6 +210,10 @@ def turn_of(api: str, kind: str, raw: bytes | msgspec.Raw) -> Turn:
         return _turn_reader(api)(kind, msgspec.json.decode(raw))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except ValueError:
+        raise
+    except SHAPE_ERRORS as problem:
+        raise ValueError(f"an item of {kind} is not of the shape of its API ({problem})") from None
 
 
 def _band(turn: Turn) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -53,7 +52,8 @@ class TraceMeta(msgspec.Struct, frozen=True):
     tokenizers: dict[str, tuple[Exactness, str, str]]
 
 
-def _pyarrow() -> Any:
+def need_pyarrow() -> Any:
+    """Return the pyarrow module. Raises MissingExtraError where it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -62,12 +62,11 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def write_trace(index: CorpusIndex, path: Path, key: bytes, block: int = 0, share: bool = False) -> int:
-    """Write a corpus as a trace to `path` and return its rows.
+def trace_bytes(index: CorpusIndex, key: bytes, block: int = 0, share: bool = False) -> bytes:
+    """Return a corpus as a trace, the content of a Parquet file.
 
     Args:
         index: The corpus with its text.
-        path: Written whole by the caller's choice of a temporary name.
         key: Secret of the ids (unused under `share`).
         block: Block size, or 0.
         share: Number ids densely and replace the names of tenants, sessions, replicas and namespaces.
@@ -75,12 +74,14 @@ def write_trace(index: CorpusIndex, path: Path, key: bytes, block: int = 0, shar
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
-    pyarrow = _pyarrow()
+    pyarrow = need_pyarrow()
     table = pyarrow.table(_columns(index, key, block, share))
     meta = TraceMeta(SCHEMA, SCHEMA_VERSION, __version__, block, share, index.tokenizers)
     table = table.replace_schema_metadata({_META: msgspec.json.encode(meta)})
-    pyarrow.parquet.write_table(table, path, compression="zstd")
-    return len(index.rows)
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[str, Any]:
@@ -168,19 +169,28 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
     Raises:
         UserError: The file is no trace of ours, of a newer schema, or of another block size than those before.
     """
-    pyarrow = _pyarrow()
+    pyarrow = need_pyarrow()
     try:
-        table = pyarrow.parquet.read_table(io.BytesIO(stream.read()))
-        meta = msgspec.json.decode((table.schema.metadata or {})[_META], type=TraceMeta)
-    except (pyarrow.ArrowException, OSError, KeyError, msgspec.MsgspecError) as problem:
+        # One thread and no read-ahead: threads that outlive the reading abort a process that ends soon after it.
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(stream.read()), use_threads=False, pre_buffer=False)
+        raw_meta = (table.schema.metadata or {}).get(_META)
+        if raw_meta is None:
+            raise UserError("is not a prefixwise trace: a Parquet file of something else", path)
+        meta = msgspec.json.decode(raw_meta, type=TraceMeta)
+    except (pyarrow.ArrowException, OSError, msgspec.MsgspecError) as problem:
         raise UserError(f"is not a prefixwise trace: {str(problem)[:200]}", path) from None
+    if meta.schema != SCHEMA or meta.block < 0:
+        raise UserError(f"is not a prefixwise trace: schema {meta.schema[:100]!r}, block {meta.block}", path)
     if meta.schema_version > SCHEMA_VERSION:
-        raise UserError(f"was written by a newer prefixwise ({meta.tool_version})", path, "update prefixwise")
+        raise UserError(f"was written by a newer prefixwise ({meta.tool_version[:20]})", path, "update prefixwise")
     traces.start_file(meta.block or 1, own_root=meta.shared)
     traces.tokenizers.update(meta.tokenizers)
     data = {name: table.column(name).to_pylist() for name in table.column_names}
     for number in range(table.num_rows):
-        _add_row(traces, path, number, data, meta.block or 1)
+        try:
+            _add_row(traces, path, number, data, meta.block or 1)
+        except (KeyError, ValueError, TypeError, OverflowError) as problem:
+            raise UserError(f"the trace is damaged: {type(problem).__name__} {problem}", f"{path}#{number}") from None
     kind = f"{meta.block}-token blocks" if meta.block else "exact"
     return InputFile(path, f"prefixwise trace ({kind})", "trace", "", table.num_rows, 0)
 
@@ -193,7 +203,10 @@ def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any
         full = traces.tree.parent[node] if traces.tree.depth[node] % grain else node
         row.response_node = traces.walk(full, data["answer_ids"][number], data["answer_ends"][number])
     for name in _COUNTS:
-        setattr(row, name, data[name][number])
+        count = data[name][number]
+        if not 0 <= count < 2**31:
+            raise ValueError(f"{name} is {count}")
+        setattr(row, name, count)
     for name in (*_REPORTED, *_TIMES):
         value = data[name][number]
         if value is not None:

@@ -21,9 +21,13 @@ class Broken(msgspec.Struct, frozen=True):
     line: int
     reason: str
 
+    @property
+    def where(self) -> str:
+        """File and line, or record where there are no lines."""
+        return f"{self.path}, {f'line {self.line}' if self.line else f'record {self.record}'}"
+
     def __str__(self) -> str:
-        where = f"line {self.line}" if self.line else f"record {self.record}"
-        return f"{self.path}, {where}: {self.reason}"
+        return f"{self.where}: {self.reason}"
 
 
 PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".jinja", ".jinja2", ".j2", ".tmpl")

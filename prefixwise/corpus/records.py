@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -114,14 +115,21 @@ def _next_start(text: str, at: int) -> int:
     return text.find("\n", at) + 1 or len(text)
 
 
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
 def repaired(data: bytes) -> bytes | None:
     """Return `data` as strict JSON if it is JSON by looser rules, else None.
 
-    Accepts what real logs hold beside the standard: lone surrogate escapes (become U+FFFD), NaN and infinities
-    (become null), raw control characters, bytes that are no UTF-8 (become U+FFFD).
+    Accepts what real logs hold beside the standard: lone surrogate escapes (become U+FFFD), NaN, infinities and
+    numbers too large (become null), raw control characters, bytes that are no UTF-8 (become U+FFFD).
     """
     try:
-        value: Any = json.loads(data.decode("utf-8", "replace"), strict=False, parse_constant=lambda _name: None)
+        value: Any = json.loads(
+            data.decode("utf-8", "replace"), strict=False, parse_constant=lambda _name: None, parse_float=_finite
+        )
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     except (ValueError, RecursionError):

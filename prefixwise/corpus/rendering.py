@@ -7,7 +7,7 @@ from array import array
 import msgspec
 
 from prefixwise.core.request import Part, Request, Turn
-from prefixwise.corpus.dialect import DIALECTS
+from prefixwise.corpus.items import turn_of
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer, provider_of
 from prefixwise.corpus.tokenizers.ids import TokenIds
@@ -85,7 +85,7 @@ def render(request: Request, tokenizer: Tokenizer | None = None) -> Rendered:
     at = 0
     for section in request.sections:
         for index, raw in enumerate(section.raw_items()):
-            turn = DIALECTS.get(request.api).turn(section.kind, msgspec.json.decode(raw))
+            turn = turn_of(request.api, section.kind, raw)
             pointer = section.item_pointer(index)
             for stretch in _turn_stretches(template, turn, section.kind, pointer, at):
                 stretches.append(stretch)

@@ -9,7 +9,7 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
 from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
-from prefixwise.corpus.sources import STDIN, open_plain
+from prefixwise.corpus.sources import STDIN, is_readable, open_plain
 
 _HEAD = 1 << 16
 
@@ -31,8 +31,9 @@ def read_requests(
         UserError: No such file or record, or the record is broken; exit code 3 where the file holds no request.
     """
     path, wanted = split_address(address)
-    if path != STDIN and not Path(path).is_file():
-        raise UserError("no such file", path, "name a file, or a record of it as FILE#N", exit_code=3)
+    if path != STDIN and not is_readable(Path(path)):
+        what = "is a folder" if Path(path).is_dir() else "is a socket" if Path(path).is_socket() else "no such file"
+        raise UserError(what, path, "name a file, or a record of it as FILE#N", exit_code=3)
     found: list[Request] = []
     records = broken = 0
     problem: Broken | None = None
@@ -66,5 +67,6 @@ def read_one(address: str, options: ReadOptions, stdin: io.BufferedReader | None
     """
     found, file = read_requests(address, options, stdin, most=2)
     if len(found) > 1:
-        raise UserError("the file holds several requests", address, f"name one: {address}#0")
+        advice = "save it to a file and name one as FILE#N" if address == STDIN else f"name one: {address}#0"
+        raise UserError("the file holds several requests", address, advice)
     return found[0], file

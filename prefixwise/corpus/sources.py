@@ -9,6 +9,7 @@ import codecs
 import glob
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,28 +36,48 @@ def find_files(arguments: Sequence[str]) -> list[str]:
     """Return the files that `arguments` name, each once, in order; folders give their logs, sorted.
 
     Raises:
-        UserError: A name leads to nothing (exit code 3), or none was given.
+        UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
+        OSError: A folder cannot be read.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
+    missing = []
     for argument in arguments:
         path = Path(argument)
-        if argument == STDIN or path.is_file() or path.is_fifo() or path.is_char_device():
-            found[argument] = None
-        elif path.is_dir():
-            logs = sorted(p for p in path.rglob("*") if p.name.endswith(LOG_SUFFIXES) and p.is_file())
-            found.update(dict.fromkeys(p.as_posix() for p in logs))
+        if argument == STDIN or (argument and is_readable(path)):
+            names = [argument]
+        elif argument and path.is_dir():
+            names = _logs_in(path)
         else:
-            found.update(dict.fromkeys(_glob(argument)))
+            names = sorted(name for name in glob.glob(argument, recursive=True) if Path(name).is_file())
+            missing += [] if names else [argument]
+        for name in names:
+            found.setdefault(name if name == STDIN else os.path.realpath(name), name)
+    if missing:
+        what = "is a socket" if Path(missing[0]).is_socket() else "no such file"
+        advice = "name a file, a folder, a glob, or - for standard input"
+        raise UserError(what, missing[0] or '""', advice, exit_code=2 if found else 3)
     if not found:
-        raise UserError("no input file found", ", ".join(arguments), "name a log, a folder or a glob", exit_code=3)
-    return list(found)
+        raise UserError("no log found in the folder", ", ".join(arguments), _folder_help(), exit_code=3)
+    return list(found.values())
 
 
-def _glob(pattern: str) -> list[str]:
-    names = sorted(name for name in glob.glob(pattern, recursive=True) if Path(name).is_file())
-    if not names:
-        raise UserError("no such file", pattern, "name a file, a folder, a glob, or - for standard input", exit_code=3)
-    return names
+def is_readable(path: Path) -> bool:
+    """Say whether `path` is a file, or a pipe or device that is read like one."""
+    return path.is_file() or path.is_fifo() or path.is_char_device()
+
+
+def _logs_in(folder: Path) -> list[str]:
+    def refuse(problem: OSError) -> None:
+        raise problem
+
+    names = []
+    for place, _, files in os.walk(folder, onerror=refuse):
+        names += [(Path(place) / name).as_posix() for name in files if name.endswith(LOG_SUFFIXES)]
+    return sorted(name for name in names if Path(name).is_file())
+
+
+def _folder_help() -> str:
+    return f"folders are searched for {', '.join(LOG_SUFFIXES)}; name other files"
 
 
 @contextmanager
@@ -103,6 +124,11 @@ def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:
         if head.startswith(mark):
             text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
             return io.BufferedReader(_Recoded(text))
+    if head[:2] != b"\0\0" and len(head) >= 4 and not len(head) % 2:  # UTF-16 without its mark: every other byte is 0
+        halves = (("utf-16-le", head[1::2], head[::2]), ("utf-16-be", head[::2], head[1::2]))
+        for encoding, zeros, others in halves:
+            if zeros.count(0) > 0.4 * len(zeros) and not others.count(0):
+                return io.BufferedReader(_Recoded(io.TextIOWrapper(stream, encoding, errors="replace", newline="")))
     return stream
 
 

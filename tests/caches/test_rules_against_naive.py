@@ -108,7 +108,7 @@ def test_an_answer_in_text_adds_no_tokens_to_a_prompt_that_is_token_ids() -> Non
 def test_a_rule_that_cannot_be_meant_is_refused_with_its_text(rule: str) -> None:
     with pytest.raises(UserError) as problem:
         parse_policy(rule)
-    assert rule in problem.value.where
+    assert rule[:100] in problem.value.where
 
 
 def test_a_label_is_a_rule_that_gives_the_same_policy() -> None:

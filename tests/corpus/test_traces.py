@@ -15,7 +15,7 @@ from prefixwise.analyzers.hitrate import Counts, hit_rate
 from prefixwise.caches.policy import parse_policy
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.corpus import Corpus, read_corpus
-from prefixwise.corpus.parquet import write_trace
+from prefixwise.corpus.parquet import trace_bytes
 from prefixwise.corpus.reader import ReadOptions
 
 KEY, OTHER_KEY = b"k" * 32, b"q" * 32
@@ -27,7 +27,7 @@ reads_files = settings(max_examples=30, deadline=None, suppress_health_check=[He
 
 def traced(corpus: Corpus, path: Path, *, key: bytes = KEY, block: int = 0, share: bool = False) -> Corpus:
     assert corpus.index is not None
-    write_trace(corpus.index, path, key, block, share)
+    path.write_bytes(trace_bytes(corpus.index, key, block, share))
     return read_corpus([str(path)])
 
 
@@ -83,7 +83,7 @@ def test_two_traces_of_one_key_joined_give_the_block_figures_of_the_joined_log(
             index = corpus_of("\n".join(lines).encode()).index
             assert index is not None
             paths.append(tmp_path / f"{number}.parquet")
-            write_trace(index, paths[-1], KEY, block)
+            paths[-1].write_bytes(trace_bytes(index, KEY, block))
     joined = read_corpus([str(path) for path in paths])
     whole = corpus_of(log.data)
     for rule in (f"vllm:block={block}", f"sglang:page={2 * block}"):

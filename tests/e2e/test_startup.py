@@ -13,7 +13,7 @@ HEAVY = {"torch", "transformers", "pandas", "scipy"}
 PROGRAM = """
 import atexit, sys
 atexit.register(lambda: print("MODULES", *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
-from prefixwise.cli.app import main
+from prefixwise.__main__ import main
 main()
 """
 

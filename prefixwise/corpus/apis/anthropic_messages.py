@@ -62,7 +62,7 @@ def score(body: dict[str, Any]) -> int:
     sure += 4 * (isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools))
     contents = [message.get("content") for message in messages]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
-    sure += 4 * any(isinstance(block, dict) and block.get("type") in _BLOCK_TYPES for block in blocks)
+    sure += 4 * any(isinstance(block, dict) and str(block.get("type")) in _BLOCK_TYPES for block in blocks)
     return sure
 
 

@@ -123,7 +123,8 @@ def turn(kind: str, item: Any) -> Turn:
     parts.extend(text_part(f"/{key}", item[key]) for key in names if item.get(key))
     if isinstance(item.get("function_call"), dict):
         parts.extend(_call_parts(item["function_call"], "/function_call"))
-    for index, call in enumerate(item.get("tool_calls") or ()):
+    calls = item.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
         parts.extend(_tool_call_parts(call, f"/tool_calls/{index}"))
     if parts and (marker := marker_of(item)) is not None:
         parts[-1] = msgspec.structs.replace(parts[-1], marker=marker)

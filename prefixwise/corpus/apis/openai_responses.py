@@ -128,8 +128,9 @@ def _item_parts(item: dict[str, Any], kind_of_item: str) -> tuple[Part, ...]:
         for key in named:
             is_list = isinstance(item[key], list) and key == "output"
             parts += content_parts(item[key], f"/{key}") if is_list else [text_part(f"/{key}", item[key])]
-        for index, line in enumerate(item.get("summary") or ()):
-            parts.append(text_part(f"/summary/{index}", line))
+        summary = item.get("summary")
+        if isinstance(summary, list):
+            parts += [text_part(f"/summary/{index}", line) for index, line in enumerate(summary)]
         return tuple(parts)
     rest = {key: value for key, value in item.items() if key not in _ITEM_NAMES}
     return (Part("", f"{kind_of_item} {compact_json(rest)}", marker=marker),)

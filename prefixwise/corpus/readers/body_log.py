@@ -14,7 +14,7 @@ from prefixwise.core.pointer import ANY, format_pointer, resolve
 from prefixwise.core.request import Request
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import from_json
-from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft
+from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.reader import PROMPT_SUFFIXES, READERS, Broken, Reader, ReadOptions
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
 from prefixwise.corpus.records import raw_records, repaired
@@ -77,7 +77,7 @@ class BodyLog:
         if now is not None:
             try:
                 return self._build(now, number, line, data, doubt=True)
-            except (msgspec.MsgspecError, ValueError, RecursionError):
+            except SHAPE_ERRORS:
                 pass
         return self._request_slowly(number, line, data)
 
@@ -100,7 +100,7 @@ class BodyLog:
             raise _UnreadableError(self._why_not(value, inner))
         try:
             request = self._build(found, number, line, data)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        except SHAPE_ERRORS as problem:
             raise _UnreadableError(_problem(problem)) from None
         if self._now is None or ANY not in self._now.path:
             self._now = found
@@ -207,8 +207,10 @@ def _after_star(path: tuple[str, ...] | None) -> tuple[str, ...] | None:
 def _problem(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
         return "nested too deeply"
-    text = str(problem)
-    return text[:200] if text else type(problem).__name__
+    text = str(problem)[:200]
+    if isinstance(problem, (msgspec.MsgspecError, ValueError)) and text:
+        return text
+    return f"not of the shape of its API ({type(problem).__name__}: {text})"
 
 
 def claims(path: str, head: bytes) -> bool:

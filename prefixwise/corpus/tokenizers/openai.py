@@ -167,7 +167,7 @@ def choose(provider: str, model: str) -> Tokenizer:
     tokenizer = load(name or DEFAULT_ENCODING)
     if name is not None or not isinstance(tokenizer, TiktokenTokenizer):
         return tokenizer
-    return Estimate(tokenizer, provider_of(model, provider) or (model if model else "a prompt without a model"))
+    return Estimate(tokenizer, provider_of(model, provider) or model)
 
 
 class Estimate:
@@ -179,7 +179,8 @@ class Estimate:
     def __init__(self, stand_in: Tokenizer, whose: str) -> None:
         self._stand_in = stand_in
         self.name = f"estimate:{stand_in.name}"
-        self.note = f"no public tokenizer known for {whose}"
+        known = f"no public tokenizer is known for {whose}" if whose else "no model is named"
+        self.note = f"{known}; {stand_in.name} stands in"
         self.encode = stand_in.encode
         self.cut = stand_in.cut
         self.decode = stand_in.decode
