@@ -21,7 +21,7 @@ def run(*arguments: str) -> str:
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERMINAL_WIDTH": "80"}
     environment.pop("PREFIXWISE_OUTPUT_FORMAT", None)
     command = [sys.executable, "-m", "prefixwise", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)  # noqa: S603
     return done.stdout.replace("python -m prefixwise", "prefixwise")
 
 

@@ -26,8 +26,8 @@ from prefixwise.corpus.tree import TokenTree
 ChooseTokenizer = Callable[[str, str], Tokenizer]
 """Returns the tokenizer of (provider, model)."""
 
-_RUN = 256
-_RUN_BYTES = 1 << 23
+_RUN = 16384
+_RUN_BYTES = 1 << 24
 _NO_USAGE = Usage()
 
 
@@ -41,6 +41,7 @@ class _Taken(msgspec.Struct, gc=False):
     items: list[int]
     tools: int
     heads: int
+    family: int
     reply: int
 
 
@@ -62,13 +63,13 @@ class CorpusIndex:
         self._items = Items(self.tree)
         self._walked: dict[int, int] = {}
         self._families = Families()
-        self._family_of_head: dict[int, int] = {}
+        self._family_of_head: dict[tuple[int, ...], int] = {}
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
         self._taken: list[_Taken] = []
 
     def add(self, request: Request) -> None:
-        """Take in one request.
+        """Take in one request; its raw sections are let go.
 
         Raises:
             ValueError: An item of it is not what its API says; the request is left out.
@@ -83,11 +84,17 @@ class CorpusIndex:
             items = items + found if items else found
             if section.kind == "tools":
                 tools = len(items)
+        head = (vocabulary.root, *items[: heads or 1])
+        family = self._family_of_head.get(head)
+        if family is None:
+            family = self._family_of_head[head] = self._new_family(request)
         if request.opens_reply:
             items = [*items, vocabulary.opening]
         reply = self._reply(request, vocabulary) if request.response else -1
-        self._taken.append(_Taken(request, vocabulary, model, provider, items, tools, heads, reply))
-        if len(self._taken) >= _RUN or self._items.bytes_taken > _RUN_BYTES:
+        request.sections = ()  # they hold on to the bytes of the whole record
+        request.response = b""
+        self._taken.append(_Taken(request, vocabulary, model, provider, items, tools, heads, family, reply))
+        if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
             self.finish()
 
     def _leading_heads(self, items: list[int]) -> int:
@@ -125,11 +132,7 @@ class CorpusIndex:
         tools_end = depth[node]
         node = self._walk(node, items[taken.tools : heads])
         system_end = depth[node]
-        head = node if heads else self._walk(node, items[:1])
         node = self._walk(node, items[max(heads, taken.tools) :])
-        family = self._family_of_head.get(head)
-        if family is None:
-            family = self._family_of_head[head] = self._new_family(request)
         response = NONE
         if taken.reply >= 0:
             response = self._step(node, taken.reply)
@@ -142,7 +145,7 @@ class CorpusIndex:
             request.line,
             node,
             response,
-            family,
+            taken.family,
             depth[node],
             depth[response] - depth[node] if response >= 0 else 0,
             tools_end,

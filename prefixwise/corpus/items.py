@@ -3,8 +3,8 @@
 Bytes and lines are recognised by Python's own 64-bit keyed hash instead of being kept: that halves the memory of a
 corpus and spares the comparison. Two among a million distinct items are taken for one with a chance of 3e-8.
 
-Rendering is put off until a run of requests has been taken in: the tokenizer's tables and the JSON compete for the
-processor's caches, and tokenising in a row takes about half the time of tokenising between records.
+Rendering is put off until a long run of requests has been taken in: the tokenizer's tables and the JSON compete for
+the processor's caches, and tokenising in a row takes about half the time of tokenising between records.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Items:
         self.segments: list[tuple[int, ...]] = []
         self.is_head = bytearray()
         self.special: dict[int, Special] = {}
-        self.bytes_taken = 0
-        """Raw bytes taken in since the last `render`: what the queued requests keep alive."""
+        self.bytes_queued = 0
+        """Raw bytes of the items that wait for `render`."""
         self._tree = tree
         self._queue: list[tuple[int, Vocabulary, Turn]] = []
 
@@ -84,7 +84,6 @@ class Items:
         if memo is None:
             memo = vocabulary.items[where] = {}
         raws = list(map(bytes, raw_items))
-        self.bytes_taken += sum(map(len, raws))
         found = list(map(memo.get, map(hash, raws)))
         if None not in found:
             return cast("list[int]", found)
@@ -93,6 +92,7 @@ class Items:
             item = memo.get(hash(raw)) if known is None else known
             if item is None:
                 item = memo[hash(raw)] = self._add_raw(vocabulary, where, raw)
+                self.bytes_queued += len(raw)
             items.append(item)
         return items
 
@@ -145,7 +145,7 @@ class Items:
                 lines = [self._line_segment(vocabulary, text) for text in texts]
                 self.segments[item] = (*frame[:1], *lines, *frame[1:])
         self._queue.clear()
-        self.bytes_taken = 0
+        self.bytes_queued = 0
 
     def _render(self, item: int, vocabulary: Vocabulary, turn: Turn) -> None:
         """Render a turn of several parts; short pieces are joined into one segment, cut lines stay shared."""
