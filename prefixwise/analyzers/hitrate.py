@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 import msgspec
 
-from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared
+from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared, text_after
 from prefixwise.analyzers.weights import ModelTokens, factors, model_tokens
 from prefixwise.caches.policy import Policy, Reason, Replay, parse_policy
 from prefixwise.caches.sharing import sharing
@@ -212,19 +213,16 @@ class _Totals:
 
 def _lost(corpus: Corpus, replay: Replay, excerpts: Excerpts) -> tuple[Lost, ...]:
     """Return the requests with most uncached tokens among those whose family was seen before."""
-    from prefixwise.analyzers.shared_prefixes import text_after
-
     rows = corpus.rows
     near = sharing(rows)
-    seen: set[tuple[int, int]] = set()
-    candidates = []
-    for row in rows.by_start():
-        kind = (rows.model[row], rows.family[row])
-        if (kind in seen and kind[1] != NONE) or near.partner[row] != NONE:
-            candidates.append((replay.matched[row] - rows.prompt_tokens[row], row))
-        seen.add(kind)
+    first = _first_of_their_kind(rows)
+    candidates = (
+        (matched - tokens, row)
+        for row, (matched, tokens) in enumerate(zip(replay.matched, rows.prompt_tokens, strict=True))
+        if near.partner[row] != NONE or row not in first
+    )
     lost = []
-    for missed, row in sorted(candidates)[:_LOST]:
+    for missed, row in heapq.nsmallest(_LOST, candidates):
         if missed == 0:
             break
         partner = near.partner[row]
@@ -240,3 +238,16 @@ def _lost(corpus: Corpus, replay: Replay, excerpts: Excerpts) -> tuple[Lost, ...
             )
         )
     return tuple(lost)
+
+
+def _first_of_their_kind(rows: Rows) -> set[int]:
+    """Return the first request of each family of a model, and every one without a family: nobody was before them."""
+    first: dict[tuple[int, int], int] = {}
+    alone = set()
+    for row in rows.by_start():
+        family = rows.family[row]
+        if family == NONE:
+            alone.add(row)
+        else:
+            first.setdefault((rows.model[row], family), row)
+    return alone | set(first.values())

@@ -6,7 +6,7 @@ before is one look-up. Only new items are decoded, rendered and tokenised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -31,17 +31,28 @@ _RUN_BYTES = 1 << 24
 _NO_USAGE = Usage()
 
 
+class _Head(msgspec.Struct, gc=False):
+    """The leading items of a prompt (tools and system), shared by most requests of an application.
+
+    `node` is where it ends, -1 until it has been walked; `tools` counts the tool items among its items.
+    """
+
+    items: tuple[int, ...]
+    tools: int
+    family: int
+    node: int = -1
+    tools_end: int = 0
+
+
 class _Taken(msgspec.Struct, gc=False):
-    """A request whose items are known, waiting to be walked; `heads` counts its leading head items."""
+    """A request whose items are known, waiting to be walked; `rest` are the items behind the head."""
 
     request: Request
     vocabulary: Vocabulary
     model: int
     provider: int
-    items: list[int]
-    tools: int
-    heads: int
-    family: int
+    head: _Head
+    rest: list[int]
     reply: int
 
 
@@ -63,7 +74,7 @@ class CorpusIndex:
         self._items = Items(self.tree)
         self._walked: dict[int, int] = {}
         self._families = Families()
-        self._family_of_head: dict[tuple[int, ...], int] = {}
+        self._heads: dict[tuple[int, ...], _Head] = {}
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
         self._taken: list[_Taken] = []
@@ -84,16 +95,17 @@ class CorpusIndex:
             items = items + found if items else found
             if section.kind == "tools":
                 tools = len(items)
-        head = (vocabulary.root, *items[: heads or 1])
-        family = self._family_of_head.get(head)
-        if family is None:
-            family = self._family_of_head[head] = self._new_family(request)
+        key = (vocabulary.root, *items[:heads], NONE, *items[heads : heads or 1])
+        head = self._heads.get(key)
+        if head is None:
+            head = self._heads[key] = _Head(tuple(items[:heads]), tools, self._new_family(request))
+        rest = items[heads:]
         if request.opens_reply:
-            items = [*items, vocabulary.opening]
+            rest.append(vocabulary.opening)
         reply = self._reply(request, vocabulary) if request.response else -1
         request.sections = ()  # they hold on to the bytes of the whole record
         request.response = b""
-        self._taken.append(_Taken(request, vocabulary, model, provider, items, tools, heads, family, reply))
+        self._taken.append(_Taken(request, vocabulary, model, provider, head, rest, reply))
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
             self.finish()
 
@@ -126,17 +138,15 @@ class CorpusIndex:
 
     def _row(self, number: int, taken: _Taken) -> Row:
         """Walk one request and return its row, which will have this number."""
-        request, items, heads = taken.request, taken.items, taken.heads
+        request, head = taken.request, taken.head
         depth = self.tree.depth
-        node = self._walk(taken.vocabulary.root, items[: taken.tools])
-        tools_end = depth[node]
-        node = self._walk(node, items[taken.tools : heads])
-        system_end = depth[node]
-        node = self._walk(node, items[max(heads, taken.tools) :])
-        response = NONE
-        if taken.reply >= 0:
-            response = self._step(node, taken.reply)
-        if self._items.special and not self._items.special.keys().isdisjoint(items):
+        if head.node < 0:
+            tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
+            head.tools_end = depth[tools_end]
+            head.node = self._walk(tools_end, head.items[head.tools :])
+        node = self._walk(head.node, taken.rest)
+        response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        if self._items.special:
             self._add_special(number, taken)
         rows, usage = self.rows, request.usage or _NO_USAGE
         return Row(  # in the order of its fields: keywords would double its cost
@@ -145,17 +155,17 @@ class CorpusIndex:
             request.line,
             node,
             response,
-            taken.family,
+            head.family,
             depth[node],
             depth[response] - depth[node] if response >= 0 else 0,
-            tools_end,
-            system_end,
+            head.tools_end,
+            depth[head.node],
             taken.model,
             taken.provider,
             rows.tenants.number(request.tenant),
             rows.sessions.number(request.session),
             rows.replicas.number(request.replica),
-            _number(self._namespaces, rows.namespaces, request.namespace),
+            0 if request.namespace is SHARED else _number(self._namespaces, rows.namespaces, request.namespace),
             _number(self._param_sets, rows.param_sets, request.params),
             NONE if usage.prompt_tokens is None else usage.prompt_tokens,
             NONE if usage.cached_tokens is None else usage.cached_tokens,
@@ -166,7 +176,7 @@ class CorpusIndex:
             request.ttft,
         )
 
-    def _walk(self, node: int, items: list[int]) -> int:
+    def _walk(self, node: int, items: Sequence[int]) -> int:
         """Return the node that `items` lead to from `node`."""
         get = self._walked.get
         for item in items:
@@ -239,11 +249,14 @@ class CorpusIndex:
         return family
 
     def _add_special(self, row: int, taken: _Taken) -> None:
-        """Note the markers and media bands of a row."""
+        """Note the markers and media bands of a row, where it has any."""
+        items = (*taken.head.items, *taken.rest)
+        if self._items.special.keys().isdisjoint(items):
+            return
         markers: list[tuple[int, float]] = []
         low = high = 0
         node = taken.vocabulary.root
-        for item in taken.items:
+        for item in items:
             special = self._items.special.get(item)
             if special is not None:
                 at = self.tree.depth[node]
