@@ -171,8 +171,8 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
     """
     pyarrow = need_pyarrow()
     try:
-        # One thread and no read-ahead: threads that outlive the reading abort a process that ends soon after it.
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(stream.read()), use_threads=False, pre_buffer=False)
+        # Not `read_table`: its threads may outlive the reading and abort a process that ends soon after it.
+        table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(stream.read())).read(use_threads=False)
         raw_meta = (table.schema.metadata or {}).get(_META)
         if raw_meta is None:
             raise UserError("is not a prefixwise trace: a Parquet file of something else", path)
