@@ -272,7 +272,9 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     if broken:
         notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")
     if corpus.index is not None and all(start != start for start in rows.start):
-        notes.append("The log has no times: requests are taken in the order of the file.")
+        ended = any(end == end for end in rows.end)
+        order = "by the end of each request" if ended else "in the order of the file"
+        notes.append(f"The log has no start times: requests are taken {order}.")
     if not any(counts.rule == REPORTED for counts in result.totals):
         notes.append("The log reports no cached tokens: there is nothing to compare the rules with.")
     if result.uncertain_media:

@@ -71,7 +71,7 @@ def _sharing(rows: Rows, _count: int, fields: tuple[str, ...], outputs: bool) ->
             shared[row], partner[row] = depth[node], owner[node]
         if outputs and rows.response_node[row] != NONE:
             end = rows.end[row]
-            heapq.heappush(pending, (end if end == end else times[row], row))
+            heapq.heappush(pending, (max(end, times[row]) if end == end else times[row], row))
     return Sharing(shared, partner)
 
 

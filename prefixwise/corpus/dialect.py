@@ -52,7 +52,15 @@ class Dialect(msgspec.Struct, frozen=True):
 
 DIALECTS: Registry[Dialect] = Registry("API", "prefixwise.corpus.apis", "apis")
 
-SHAPE_ERRORS = (msgspec.MsgspecError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+SHAPE_ERRORS = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 """What reading a record of the wrong shape may raise: the record is broken, not the program."""
 
 MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint", "cachePoint"})

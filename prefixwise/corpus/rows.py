@@ -147,11 +147,11 @@ class Rows:
         return Ref(self.files[self.file[row]], self.record[row], self.line[row] or None)
 
     def start_times(self) -> list[float]:
-        """Return the start of each row; one without a start has that of the row before it."""
+        """Return the start of each row, else its end, else the time of the row before it."""
         last = -math.inf
         times = []
-        for start in self.start:
-            last = start if start == start else last
+        for start, end in zip(self.start, self.end, strict=True):
+            last = start if start == start else end if end == end else last
             times.append(last)
         return times
 

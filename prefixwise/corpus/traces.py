@@ -44,7 +44,7 @@ class TraceRows:
 
     def __init__(self) -> None:
         self.tree = PrefixTree()
-        self.root = self.tree.add_root()
+        self.root = self._joined_root = self.tree.add_root()
         self.rows = Rows(self.tree)
         self.tokenizers: dict[str, tuple[Exactness, str, str]] = {}
         self._children: dict[tuple[int, int], int] = {}
@@ -63,8 +63,7 @@ class TraceRows:
         if self._accesses or self._grain not in (0, grain):
             raise UserError("traces of different block sizes cannot be counted together", help="use one run a size")
         self._grain = grain
-        if own_root:
-            self.root = self.tree.add_root()
+        self.root = self.tree.add_root() if own_root else self._joined_root
 
     def start_mooncake(self, path: str) -> None:
         """Begin a Mooncake file. Raises UserError behind traces of the tool's own kind."""

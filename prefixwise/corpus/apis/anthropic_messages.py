@@ -99,7 +99,7 @@ def turn(kind: str, item: Any) -> Turn:
     if kind == "tools":
         return tool_turn(item)
     if kind == "system":
-        return Turn("system", (_block("", item)[0],) if not isinstance(item, str) else (Part("", item),))
+        return Turn("system", (Part("", item),) if isinstance(item, str) else tuple(_block("", item)))
     if not isinstance(item, dict):
         raise ValueError(f"a message is {type(item).__name__}, not an object")
     content = item.get("content")
