@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 import msgspec
 
+from prefixwise.core.pointer import format_pointer
 from prefixwise.core.request import Request
 from prefixwise.corpus.rendering import Rendered, Stretch, render, tokenizer_of
 from prefixwise.corpus.tree import common_ids
@@ -29,7 +31,7 @@ class Difference(msgspec.Struct, frozen=True):
         first_tokens, second_tokens: Lengths of the prompts.
         first_field, second_field: Pointer of the value that differs first (None at the end of a prompt).
         kind, role: Section and role of that value.
-        char_offset: Code points that the two values share from their start; None where a value is no text.
+        char_offset: Code points that the two values share from their start; None where a value is no string.
         first_text, second_text: The two values.
         parameters: Names of key parameters that differ.
         same_model, same_namespace: Whether the two can share a cache at all.
@@ -64,28 +66,66 @@ def difference(first: Request, second: Request) -> Difference:
     a, b = render(first, tokenizer), render(second, tokenizer)
     kept = common_ids(a.ids, 0, b.ids, 0, min(a.tokens, b.tokens))
     left, right = _first_difference(a, b)
-    texts = left.text if left else "", right.text if right else ""
-    offset = None
-    if left and right and not left.framing and not right.framing and all(texts):
-        offset = common_characters(*texts)
+    place = _place(left, right)
     shown = right or left
     return Difference(
         verdict=_verdict(a, b),
         kept_tokens=kept,
         first_tokens=a.tokens,
         second_tokens=b.tokens,
-        first_field=left.pointer if left else None,
-        second_field=right.pointer if right else None,
+        first_field=place.first_field,
+        second_field=place.second_field,
         kind=shown.kind if shown else "",
         role=shown.role if shown else "",
-        char_offset=offset,
-        first_text=texts[0],
-        second_text=texts[1],
+        char_offset=place.char_offset,
+        first_text=place.first_text,
+        second_text=place.second_text,
         parameters=_parameters(first, second),
         same_model=first.model == second.model,
         same_namespace=first.namespace == second.namespace,
         tokenizer=tokenizer.name,
     )
+
+
+class _Place(NamedTuple):
+    first_field: str | None
+    second_field: str | None
+    first_text: str
+    second_text: str
+    char_offset: int | None
+
+
+def _place(left: Stretch | None, right: Stretch | None) -> _Place:
+    """Return the values in which two stretches differ first; inside JSON, the innermost."""
+    fields = (left.pointer if left else None, right.pointer if right else None)
+    texts = (left.text if left else "", right.text if right else "")
+    if not (left and right and left.is_json and right.is_json):
+        comparable = left and right and not left.framing and not right.framing and all(texts)
+        in_strings = comparable and not left.is_json and not right.is_json  # type: ignore[union-attr]
+        return _Place(*fields, *texts, common_characters(*texts) if in_strings else None)
+    inner, first, second = inside_json(msgspec.json.decode(left.text), msgspec.json.decode(right.text))
+    one, other = (v if isinstance(v, str) else msgspec.json.encode(v).decode() for v in (first, second))
+    strings = isinstance(first, str) and isinstance(second, str)
+    offset = common_characters(one, other) if strings else None
+    return _Place(left.pointer + inner, right.pointer + inner, one, other, offset)
+
+
+def inside_json(first: Any, second: Any) -> tuple[str, Any, Any]:
+    """Return (pointer, first value, second value) of the innermost place where two JSON values differ first.
+
+    Objects whose keys differ, or stand in another order, differ as a whole.
+    """
+    if isinstance(first, dict) and isinstance(second, dict) and list(first) == list(second):
+        pairs: list[tuple[str | int, Any, Any]] = [(key, first[key], second[key]) for key in first]
+    elif isinstance(first, list) and isinstance(second, list):
+        pairs = [(index, one, other) for index, (one, other) in enumerate(zip(first, second, strict=False))]
+    else:
+        return "", first, second
+    for key, one, other in pairs:
+        if one != other or msgspec.json.encode(one) != msgspec.json.encode(other):
+            inner, *values = inside_json(one, other)
+            return format_pointer(key) + inner, *values
+    return "", first, second
 
 
 def _body(rendered: Rendered) -> list[Stretch]:

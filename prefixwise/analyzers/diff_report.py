@@ -7,11 +7,51 @@ from collections.abc import Sequence
 import msgspec
 
 from prefixwise.analyzers.diff import Difference, Verdict, kept_units
-from prefixwise.caches.granular import GranularPolicy
 from prefixwise.caches.policy import Policy
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts, excerpt, excerpt_around, visible
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Text, Unit
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a cache of the first prompt serves to the second under one rule, in its units and in tokens.
+
+    `lost_units` are whole units of the first prompt that the second cannot use; `prefill_tokens` are those that
+    the second has to compute.
+    """
+
+    rule: str
+    unit: int
+    kept_units: int
+    kept_tokens: int
+    lost_units: int
+    prefill_tokens: int
+
+
+class DiffValues(msgspec.Struct, frozen=True):
+    """The values of a diff report; fields as in `analyzers.diff.Difference`, texts as excerpts."""
+
+    first: str
+    second: str
+    verdict: str
+    kept_tokens: int
+    first_tokens: int
+    second_tokens: int
+    first_differing_token: int | None
+    first_field: str | None
+    second_field: str | None
+    kind: str
+    role: str
+    char_offset: int | None
+    text_before: str
+    first_text: str
+    second_text: str
+    parameters: tuple[str, ...]
+    same_model: bool
+    same_namespace: bool
+    tokenizer: str
+    rules: tuple[Kept, ...]
+
 
 _SENTENCES = {
     Verdict.IDENTICAL: "The prompts are identical, token for token.",
@@ -33,32 +73,34 @@ def diff_report(
     Raises:
         UserError: A rule that does not reuse units of a fixed size.
     """
-    units = [_unit(policy) for policy in policies]
+    kept = tuple(_kept(difference, policy) for policy in policies)
     blocks: list[Block] = [Text("verdict", _summary(difference))]
     if difference.verdict is not Verdict.IDENTICAL:
         blocks.append(_place(difference, names, excerpts))
-    blocks.append(_costs(difference, policies, units))
+    blocks.append(_costs(difference, kept))
     before, first_after, second_after = _context(difference, excerpts)
-    values: dict[str, object] = msgspec.structs.asdict(difference)
-    values |= {
-        "verdict": difference.verdict.name.lower(),
-        "first": names[0],
-        "second": names[1],
-        "first_differing_token": None if difference.verdict is Verdict.IDENTICAL else difference.kept_tokens,
-        "first_text": first_after,
-        "second_text": second_after,
-        "text_before": before,
-        "rules": [
-            {
-                "rule": policy.label,
-                "unit": unit,
-                "kept_units": kept_units(difference, unit),
-                "kept_tokens": kept_units(difference, unit) * unit,
-                "lost_tokens": difference.second_tokens - kept_units(difference, unit) * unit,
-            }
-            for policy, unit in zip(policies, units, strict=True)
-        ],
-    }
+    values = DiffValues(
+        first=names[0],
+        second=names[1],
+        verdict=difference.verdict.name.lower(),
+        kept_tokens=difference.kept_tokens,
+        first_tokens=difference.first_tokens,
+        second_tokens=difference.second_tokens,
+        first_differing_token=None if difference.verdict is Verdict.IDENTICAL else difference.kept_tokens,
+        first_field=difference.first_field,
+        second_field=difference.second_field,
+        kind=difference.kind,
+        role=difference.role,
+        char_offset=difference.char_offset,
+        text_before=before,
+        first_text=first_after,
+        second_text=second_after,
+        parameters=difference.parameters,
+        same_model=difference.same_model,
+        same_namespace=difference.same_namespace,
+        tokenizer=difference.tokenizer,
+        rules=kept,
+    )
     return Report(
         schema="prefixwise/diff",
         schema_version=1,
@@ -71,10 +113,19 @@ def diff_report(
     )
 
 
-def _unit(policy: Policy) -> int:
-    if not isinstance(policy, GranularPolicy):
+def _kept(difference: Difference, policy: Policy) -> Kept:
+    if policy.unit is None:
         raise UserError("a diff counts under rules that reuse units of a fixed size", f"--under {policy.label}")
-    return policy.unit
+    unit = policy.unit
+    units = kept_units(difference, unit)
+    return Kept(
+        rule=policy.label,
+        unit=unit,
+        kept_units=units,
+        kept_tokens=units * unit,
+        lost_units=difference.first_tokens // unit - units,
+        prefill_tokens=difference.second_tokens - units * unit,
+    )
 
 
 def _summary(difference: Difference) -> tuple[str, ...]:
@@ -119,21 +170,25 @@ def _place(difference: Difference, names: tuple[str, str], excerpts: Excerpts) -
     return Table("place", "Where they part", columns, tuple(rows), note)
 
 
-def _costs(difference: Difference, policies: Sequence[Policy], units: Sequence[int]) -> Table:
+def _costs(difference: Difference, kept: tuple[Kept, ...]) -> Table:
     columns = (
         Column("rule", "rule"),
-        Column("kept_units", "whole units kept", Unit.COUNT),
+        Column("kept_units", "units kept", Unit.COUNT),
+        Column("lost_units", "units lost", Unit.COUNT),
         Column("kept_tokens", "tokens kept", Unit.TOKENS),
-        Column("lost_tokens", "tokens to prefill in the second", Unit.TOKENS),
+        Column("prefill_tokens", "to prefill", Unit.TOKENS),
         Column("hit_rate", "hit rate", Unit.RATE),
     )
     total = difference.second_tokens
-    rows = []
-    for policy, unit in zip(policies, units, strict=True):
-        count = kept_units(difference, unit)
-        rows.append((policy.label, count, count * unit, total - count * unit, count * unit / total if total else None))
-    note = f"The second prompt has {total:,} tokens ({difference.tokenizer}); no rule serves its last one."
-    return Table("kept", "What a cache of the first serves to the second", columns, tuple(rows), note)
+    rows = tuple(
+        (k.rule, k.kept_units, k.lost_units, k.kept_tokens, k.prefill_tokens, k.kept_tokens / total if total else None)
+        for k in kept
+    )
+    note = (
+        "Units are the rule's whole blocks or pages, lost ones those of the first prompt. The second prompt has "
+        f"{total:,} tokens ({difference.tokenizer}); no rule serves its last one."
+    )
+    return Table("kept", "What a cache of the first serves to the second", columns, rows, note)
 
 
 def _notes(difference: Difference) -> tuple[str, ...]:

@@ -31,14 +31,14 @@ class Counts(msgspec.Struct, frozen=True):
         rule: Label of the rule; `reported` or `ceiling`.
         requests: How many were counted (for `reported`: those whose usage says both figures).
         prompt_tokens, cached_tokens: In tokens; of models without a public tokenizer, calibrated.
-        without_outputs: Cached tokens if answers did not enter the cache; None where that makes no difference.
+        without_answers: Cached tokens if answers did not enter the cache; None where that makes no difference.
     """
 
     rule: str
     requests: int
     prompt_tokens: int
     cached_tokens: int
-    without_outputs: int | None = None
+    without_answers: int | None = None
 
     @property
     def hit_rate(self) -> float | None:
@@ -47,9 +47,10 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Group(msgspec.Struct, frozen=True):
-    """One value of the field that `--by` names."""
+    """One value of the field that `--by` names; `number` tells families of one name apart."""
 
     name: str
+    number: int
     counts: tuple[Counts, ...]
 
 
@@ -144,8 +145,9 @@ def _cached_by_rule(
     cached: dict[str, Sequence[int]] = {label: replay.matched for label, replay in replays.items()}
     bare: dict[str, Sequence[int]] = {}
     for policy in policies:
-        if answers and policy.outputs:
-            bare[policy.label] = parse_policy(f"{policy.label},outputs=no").replay(rows).matched
+        without = policy.without_outputs() if answers else None
+        if without is not None:
+            bare[policy.label] = without.replay(rows).matched
     cached[CEILING] = sharing(rows).shared
     if answers:
         bare[CEILING] = sharing(rows, outputs=False).shared
@@ -181,7 +183,7 @@ class _Totals:
             for rule, by_group in sums.items():
                 without = bare[rule].get(value, 0) if rule in bare else None
                 counts.append(Counts(rule, requests[value], prompt[value], by_group.get(value, 0), without))
-            groups.append(Group(names[value] if value >= 0 else "(no text)", tuple(counts)))
+            groups.append(Group(names[value] if value >= 0 else "(no text)", value, tuple(counts)))
         return tuple(groups)
 
     def _sum(self, column: Sequence[int], values: Sequence[int]) -> dict[int, int]:
@@ -203,7 +205,7 @@ class _Totals:
         rows = self._rows
         requests: dict[int, int] = {}
         reported: dict[int, tuple[int, int, int]] = {}
-        for group, said, cached in zip(column, rows.reported_prompt, rows.cached, strict=True):
+        for group, said, cached in zip(column, rows.reported_prompt, rows.reported_cached, strict=True):
             requests[group] = requests.get(group, 0) + 1
             if said != NONE and cached != NONE:
                 count, prompts, hits = reported.get(group, (0, 0, 0))

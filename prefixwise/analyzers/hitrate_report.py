@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-import msgspec
-
 from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
+from prefixwise.analyzers.hitrate_values import group_name, hit_rate_values
 from prefixwise.analyzers.requirements import Condition
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.policy import Reason
-from prefixwise.core.excerpt import Excerpts, excerpt
+from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.report import Block, Cell, Column, Report, Table, Text, Unit
 from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.reader import FIELDS
+from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
@@ -36,7 +36,7 @@ def hit_rate_report(
 ) -> Report:
     """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
     figures = _figures(result)
-    blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals)]
+    blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals, corpus.rows.tree.grain)]
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
     if result.prefixes:
         blocks.append(_prefixes(result))
@@ -52,7 +52,7 @@ def hit_rate_report(
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
-        values=_values(corpus, result, excerpts),
+        values=hit_rate_values(corpus, result, excerpts),
         inputs=corpus.inputs,
         notes=_notes(corpus, result),
         requirements=tuple(condition.check(figures) for condition in conditions),
@@ -107,8 +107,8 @@ def _short(ref: Ref, corpus: Corpus) -> str:
     return f"{name}#{ref.record}" if names.count(name) == 1 else str(ref)
 
 
-def _totals(totals: tuple[Counts, ...]) -> Table:
-    outputs = any(counts.without_outputs is not None for counts in totals)
+def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
+    outputs = any(counts.without_answers is not None for counts in totals)
     columns = [
         Column("rule", "rule"),
         Column("requests", "requests", Unit.COUNT),
@@ -117,7 +117,7 @@ def _totals(totals: tuple[Counts, ...]) -> Table:
         Column("hit_rate", "hit rate", Unit.RATE),
     ]
     if outputs:
-        columns.append(Column("hit_rate_without_outputs", "no answers", Unit.RATE))
+        columns.append(Column("hit_rate_without_answers", "no answers", Unit.RATE))
     rows = []
     for counts in totals:
         cells: list[Cell] = [
@@ -131,6 +131,8 @@ def _totals(totals: tuple[Counts, ...]) -> Table:
             cells.append(_without(counts))
         rows.append(tuple(cells))
     note = "Ceiling: token by token, in one namespace a model."
+    if grain > 1:
+        note = f"Ceiling: in one namespace a model, as far as the trace's {grain}-token blocks tell."
     if totals[0].rule == REPORTED:
         note = f"Reported: what the log's own usage says. {note}"
     if outputs:
@@ -140,9 +142,9 @@ def _totals(totals: tuple[Counts, ...]) -> Table:
 
 
 def _without(counts: Counts) -> float | None:
-    if counts.without_outputs is None or not counts.prompt_tokens:
+    if counts.without_answers is None or not counts.prompt_tokens:
         return None
-    return counts.without_outputs / counts.prompt_tokens
+    return counts.without_answers / counts.prompt_tokens
 
 
 def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
@@ -158,18 +160,10 @@ def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
         by_rule = {counts.rule: counts for counts in group.counts}
         base = by_rule[CEILING]
         rates = (by_rule[rule].hit_rate if rule in by_rule else None for rule in rules)
-        rows.append((_group_name(field, group, excerpts), base.requests, base.prompt_tokens, *rates))
+        rows.append((group_name(field, group, excerpts), base.requests, base.prompt_tokens, *rates))
     left = len(groups) - _MOST_GROUPS
     note = f"{left} more, with fewer tokens each, are in the JSON." if left > 0 else ""
     return Table(f"by_{field}", f"By {field}", tuple(columns), tuple(rows), note)
-
-
-def _group_name(field: str, group: Group, excerpts: Excerpts) -> str:
-    """Return a group's name; that of a family quotes its prompt and is cut and masked like any excerpt."""
-    if field != "family":
-        return group.name
-    number, colon, head = group.name.partition(": ")
-    return f"{number}{colon}{excerpt(head, excerpts)}"
 
 
 def _prefixes(result: HitRate) -> Table:
@@ -263,11 +257,8 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     rows = corpus.rows
     if len(rows) == 1:
         notes.append("One request has nothing to share: `tokens` shows what it is made of, `diff` compares two.")
-    for field in result.by:
-        _, names = rows.group(field)
-        if names.names == [""]:
-            option = f"; name its place with --{field}-field" if field in FIELDS else ""
-            notes.append(f"No {field} was found in any record{option}.")
+    absent = [field for field in result.by if _is_absent(rows, field)]
+    notes.extend(f"No {field} was found in any record{_advice(field)}." for field in absent)
     broken = sum(file.broken for file in corpus.inputs)
     if broken:
         notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")
@@ -288,6 +279,14 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _is_absent(rows: Rows, field: str) -> bool:
+    return field != "family" and rows.group(field)[1].names == [""]
+
+
+def _advice(field: str) -> str:
+    return f"; --{field}-field names its place, seen from one record" if field in FIELDS else ""
+
+
 def _estimates(models: tuple[ModelTokens, ...]) -> list[str]:
     """Say for which models token counts are estimates, one line a reason."""
     by_reason: dict[str, list[str]] = {}
@@ -298,26 +297,3 @@ def _estimates(models: tuple[ModelTokens, ...]) -> list[str]:
         f"Token counts are estimates for {', '.join(names[:5])}{', …' if len(names) > 5 else ''}: {reason}."
         for reason, names in by_reason.items()
     ]
-
-
-def _values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> dict[str, object]:
-    def counts(found: tuple[Counts, ...]) -> list[dict[str, object]]:
-        return [{**msgspec.structs.asdict(c), "hit_rate": c.hit_rate} for c in found]
-
-    return {
-        "requests": len(corpus.rows),
-        "rules": counts(result.totals),
-        "by": {
-            field: [{"name": _group_name(field, group, excerpts), "rules": counts(group.counts)} for group in groups]
-            for field, groups in result.by.items()
-        },
-        "models": [msgspec.structs.asdict(m) for m in result.models],
-        "shared_prefixes": [msgspec.structs.asdict(p) for p in result.prefixes],
-        "lost_most": [
-            {**msgspec.structs.asdict(x), "at": str(x.at), "nearest": str(x.nearest) if x.nearest else None,
-             "reason": x.reason.name.lower()}
-            for x in result.lost
-        ],
-        "broken": [msgspec.structs.asdict(b) for b in corpus.broken],
-        "facts": list(corpus.facts),
-    }  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Unit
 from prefixwise.core.request import Request
@@ -12,6 +14,47 @@ from prefixwise.corpus.texts import readable
 from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_REQUESTS = 200
+
+
+class SegmentTokens(msgspec.Struct, frozen=True):
+    """One segment: `field` is None for the template's framing; `start` and `end` in tokens, end-exclusive."""
+
+    field: str | None
+    kind: str
+    role: str
+    tokens: int
+    start: int
+    end: int
+    marker: bool
+
+
+class PromptTokens(msgspec.Struct, frozen=True, tag="prompt", tag_field="of"):
+    """The values of the report of one request."""
+
+    model: str
+    tokenizer: str
+    exactness: Exactness
+    note: str
+    tokens: int
+    block: int
+    whole_blocks: int
+    segments: tuple[SegmentTokens, ...]
+
+
+class RequestTokens(msgspec.Struct, frozen=True):
+    """The size of one request of a log; `problem` says why it has none."""
+
+    record: int
+    model: str
+    items: int | None
+    tokens: int | None
+    problem: str | None = None
+
+
+class LogTokens(msgspec.Struct, frozen=True, tag="log", tag_field="of"):
+    """The values of the report of a log."""
+
+    requests: tuple[RequestTokens, ...]
 
 
 def tokens_report(
@@ -26,6 +69,7 @@ def tokens_report(
     Raises:
         ValueError: An item of a request is not what its API says.
     """
+    values: PromptTokens | LogTokens
     if len(requests) == 1:
         rendered = render(requests[0])
         blocks: list[Block] = [_segments(rendered, block, excerpts)]
@@ -33,8 +77,8 @@ def tokens_report(
             blocks.append(_blocks(rendered, block, excerpts))
         values = _values(rendered, block)
     else:
-        blocks = [_sizes(requests)]
-        values = {"requests": len(requests)}
+        values = LogTokens(tuple(map(_size, requests)))
+        blocks = [_sizes(values.requests)]
     return Report(
         schema="prefixwise/tokens",
         schema_version=1,
@@ -108,7 +152,15 @@ def _blocks(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
     return Table("blocks", f"Blocks of {block} tokens", columns, tuple(rows), note)
 
 
-def _sizes(requests: Sequence[Request]) -> Table:
+def _size(request: Request) -> RequestTokens:
+    try:
+        items = sum(len(section.raw_items()) for section in request.sections)
+        return RequestTokens(request.record, request.model, items, render(request).tokens)
+    except ValueError as problem:
+        return RequestTokens(request.record, request.model, None, None, str(problem))
+
+
+def _sizes(sizes: Sequence[RequestTokens]) -> Table:
     columns: tuple[Column, ...] = (
         Column("request", "request"),
         Column("model", "model"),
@@ -116,40 +168,28 @@ def _sizes(requests: Sequence[Request]) -> Table:
         Column("tokens", "tokens", Unit.TOKENS),
         Column("problem", "broken"),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for request in requests[:_MOST_REQUESTS]:
-        try:
-            tokens: int | None = render(request).tokens
-            problem = None
-        except ValueError as reason:
-            tokens, problem = None, str(reason)
-        items = sum(len(section.raw_items()) for section in request.sections) if problem is None else None
-        rows.append((f"#{request.record}", request.model or None, items, tokens, problem))
-    left = len(requests) - _MOST_REQUESTS
+    rows: list[tuple[Cell, ...]] = [
+        (f"#{size.record}", size.model or None, size.items, size.tokens, size.problem)
+        for size in sizes[:_MOST_REQUESTS]
+    ]
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return Table("requests", "Requests", columns, tuple(rows), f"{left:,} more." if left > 0 else "")
+    left = len(sizes) - _MOST_REQUESTS
+    note = f"{left:,} more are in the JSON." if left > 0 else ""
+    return Table("requests", "Requests", columns, tuple(rows), note)
 
 
-def _values(rendered: Rendered, block: int) -> dict[str, object]:
-    return {
-        "model": rendered.request.model,
-        "tokenizer": rendered.tokenizer.name,
-        "exactness": _exactness(rendered).value,
-        "note": rendered.tokenizer.note,
-        "tokens": rendered.tokens,
-        "block": block,
-        "whole_blocks": rendered.tokens // block,
-        "segments": [
-            {
-                "field": None if s.framing else s.pointer,
-                "kind": s.kind,
-                "role": s.role,
-                "tokens": s.tokens,
-                "start": s.start,
-                "end": s.end,
-                "marker": s.marker,
-            }
+def _values(rendered: Rendered, block: int) -> PromptTokens:
+    return PromptTokens(
+        rendered.request.model,
+        rendered.tokenizer.name,
+        _exactness(rendered),
+        rendered.tokenizer.note,
+        rendered.tokens,
+        block,
+        rendered.tokens // block,
+        tuple(
+            SegmentTokens(None if s.framing else s.pointer, s.kind, s.role, s.tokens, s.start, s.end, s.marker)
             for s in rendered.stretches
-        ],
-    }
+        ),
+    )

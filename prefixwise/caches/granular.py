@@ -28,18 +28,26 @@ class GranularPolicy:
 
     def __init__(self, name: str, unit_name: str, unit: int, namespace: tuple[str, ...], outputs: bool) -> None:
         self.label = f"{name}:{unit_name}={unit}" + ("" if outputs else ",outputs=no")
-        self.outputs = outputs
+        self.unit: int | None = unit
+        self._name = name
         self._unit_name = unit_name
-        self.unit = unit
+        self._size = unit
         self._namespace = namespace
+        self._outputs = outputs
+
+    def without_outputs(self) -> GranularPolicy | None:
+        """Return the same rule with a cache that answers do not enter, None for one of that kind."""
+        if not self._outputs:
+            return None
+        return GranularPolicy(self._name, self._unit_name, self._size, self._namespace, outputs=False)
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's unit."""
         grain = rows.tree.grain
-        if self.unit % grain:
+        if self._size % grain:
             raise UserError(
                 f"the trace holds hashes of {grain}-token blocks, which do not tell where inside a block two prompts "
-                f"part, so {self.unit}-token units cannot be counted",
+                f"part, so {self._size}-token units cannot be counted",
                 f"--under {self.label}",
                 f"use {self._unit_name}={grain} or a multiple of it",
             )
@@ -47,9 +55,9 @@ class GranularPolicy:
     def replay(self, rows: Rows) -> Replay:
         """Replay all rows in start order."""
         self.check(rows)
-        unit = self.unit
-        own = sharing(rows, self._namespace, outputs=self.outputs).shared
-        model_wide = sharing(rows, outputs=self.outputs).shared
+        unit = self._size
+        own = sharing(rows, self._namespace, outputs=self._outputs).shared
+        model_wide = sharing(rows, outputs=self._outputs).shared
         matched = array(
             "i", (max(0, min(shared, n - 1)) // unit * unit for shared, n in zip(own, rows.prompt_tokens, strict=True))
         )

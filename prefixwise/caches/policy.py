@@ -37,11 +37,11 @@ class Policy(Protocol):
 
     Attributes:
         label: The rule in the form that `--under` takes, all parameters shown.
-        outputs: Whether it caches answers.
+        unit: Tokens that are reused as a whole; None where reuse has no fixed unit.
     """
 
     label: str
-    outputs: bool
+    unit: int | None
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where these rows cannot be counted under this rule."""
@@ -49,6 +49,10 @@ class Policy(Protocol):
 
     def replay(self, rows: Rows) -> Replay:
         """Replay all rows in start order."""
+        ...
+
+    def without_outputs(self) -> Policy | None:
+        """Return the same rule with a cache that answers do not enter, None where they do not enter it anyway."""
         ...
 
 

@@ -7,7 +7,6 @@ tree plus one step a request, whatever the number of tokens.
 
 from __future__ import annotations
 
-import functools
 import heapq
 from array import array
 from collections.abc import Sequence
@@ -37,11 +36,14 @@ def sharing(rows: Rows, fields: tuple[str, ...] = (), *, outputs: bool = True) -
         outputs: Whether answers enter the cache.
     """
     used = tuple(name for name in fields if any(getattr(space, name) is not None for space in rows.namespaces))
-    return _sharing(rows, len(rows), used, outputs and any(node != NONE for node in rows.response_node))
+    key = (sharing, used, outputs and any(node != NONE for node in rows.response_node))
+    if key not in rows.memo:
+        rows.memo[key] = _sharing(rows, *key[1:])
+    found: Sharing = rows.memo[key]
+    return found
 
 
-@functools.lru_cache(maxsize=16)
-def _sharing(rows: Rows, _count: int, fields: tuple[str, ...], outputs: bool) -> Sharing:
+def _sharing(rows: Rows, fields: tuple[str, ...], outputs: bool) -> Sharing:
     parent, depth = rows.tree.parent, rows.tree.depth
     partitions = partition(rows, fields)
     times = rows.start_times()
@@ -77,8 +79,8 @@ def _sharing(rows: Rows, _count: int, fields: tuple[str, ...], outputs: bool) ->
 
 def partition(rows: Rows, fields: Sequence[str]) -> array[int]:
     """Number the caches that cannot see each other: by row, one number a model and value of `fields`."""
-    numbers: dict[tuple[object, ...], int] = {}
-    parts = [tuple(getattr(space, name) for name in fields) for space in rows.namespaces]
+    numbers: dict[tuple[int, bytes], int] = {}
+    parts = [space.id(fields) for space in rows.namespaces]
     return array(
         "i",
         (

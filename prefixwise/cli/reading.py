@@ -48,8 +48,11 @@ def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
     # The index is millions of small objects without a cycle among them: collecting it over and over costs more
     # than all the rest.
     gc.disable()
-    with console.progress("reading") as progress:
-        return read_corpus(paths, options, progress, standard_input())
+    try:
+        with console.progress("reading") as progress:
+            return read_corpus(paths, options, progress, standard_input())
+    finally:
+        gc.enable()
 
 
 def refuse_overwriting(outputs: Sequence[Path], paths: Sequence[str]) -> None:

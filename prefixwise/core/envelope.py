@@ -38,7 +38,7 @@ class Envelope(msgspec.Struct, frozen=True):
     inputs: tuple[InputFile, ...]
     notes: tuple[str, ...]
     requirements: tuple[Requirement, ...]
-    values: dict[str, Any]
+    values: Any
     blocks: tuple[Block, ...]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 
@@ -15,22 +17,25 @@ class Namespace(msgspec.Struct, frozen=True):
         cache_key: `prompt_cache_key` and its relatives.
         adapter: LoRA adapter by name.
         extra: SGLang's `extra_key`.
+        cached_content: Name of a cache object that the request refers to (Gemini).
     """
 
     salt: str | None = None
     cache_key: str | None = None
     adapter: str | None = None
     extra: str | None = None
+    cached_content: str | None = None
 
-    def canonical(self) -> bytes:
-        """Return a length-framed encoding: two namespaces are equal exactly when these bytes are."""
+    def id(self, parts: Iterable[str]) -> bytes:
+        """Return a length-framed encoding of those parts that count under a rule.
+
+        Two namespaces are one exactly when these bytes are equal; absent, empty and "none" differ.
+        """
         frames = []
-        for part in (self.salt, self.cache_key, self.adapter, self.extra):
-            if part is None:
-                frames.append(b"-")
-            else:
-                data = part.encode("utf-8", "surrogatepass")
-                frames.append(b"%d:%s" % (len(data), data))
+        for part in parts:
+            value: str | None = getattr(self, part)
+            data = None if value is None else value.encode("utf-8", "surrogatepass")
+            frames.append(b"-" if data is None else b"%d:%s" % (len(data), data))
         return b"".join(frames)
 
 

@@ -153,8 +153,8 @@ class Requirement(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """What a command found out.
 
-    `schema` names the document (`prefixwise/hitrate`), `values` holds the machine-readable result whose
-    keys a schema version promises; `blocks` say the same to people. `notes` are caveats a reader must see.
+    `schema` names the document (`prefixwise/hitrate`), `values` is a struct whose fields a schema
+    version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see.
     """
 
     schema: str
@@ -162,7 +162,7 @@ class Report(msgspec.Struct, frozen=True):
     command: str
     title: str
     blocks: tuple[Block, ...]
-    values: dict[str, Any] = {}
+    values: Any = None
     inputs: tuple[InputFile, ...] = ()
     notes: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()

@@ -66,6 +66,7 @@ class Part(msgspec.Struct, frozen=True):
         tokens: (least, most) tokens of a media part; equal where the size is known.
         ids: Token ids handed over as such.
         marker: TTL in seconds of a cache marker that ends this part, else None.
+        is_json: Whether `text` is our compact JSON of a value that is no string.
     """
 
     pointer: str
@@ -74,6 +75,7 @@ class Part(msgspec.Struct, frozen=True):
     tokens: tuple[int, int] = (0, 0)
     ids: tuple[int, ...] = ()
     marker: float | None = None
+    is_json: bool = False
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -92,7 +94,9 @@ class Request(msgspec.Struct, gc=False):
     Attributes:
         api: Name of the body's API (`openai-chat`, `anthropic-messages`, …).
         params: Raw JSON of the parameters that enter the cache key, by name.
-        response: Raw JSON of the logged answer, empty where there is none.
+        response: Raw JSON of what the log holds of the answer, empty where that is nothing.
+        has_reply: Whether that holds the answer itself, not only its cost.
+        automatic: TTL in seconds where the provider is asked to place a marker at the end by itself, else None.
         opens_reply: Whether the template opens the assistant's turn after the last message.
     """
 
@@ -112,9 +116,10 @@ class Request(msgspec.Struct, gc=False):
     session: str = ""
     replica: str = ""
     response: bytes = b""
+    has_reply: bool = False
     usage: Usage | None = None
     opens_reply: bool = True
-    markers_wanted: bool = False
+    automatic: float | None = None
 
     @property
     def ref(self) -> Ref:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
 from prefixwise.corpus.index import CorpusIndex
-from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
+from prefixwise.corpus.reader import HEAD, SHOWN_BROKEN, Broken, Progress, Reader, Reading, ReadOptions, reader_for
 from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.sources import find_files, open_plain
 from prefixwise.corpus.tokenizer import Exactness
-from prefixwise.corpus.traces import TraceRows, is_trace, read_trace
+from prefixwise.corpus.traces import TraceRows
 
-Progress = Callable[[int, int | None, str], None]
-_SHOWN_BROKEN = 20
 _PROGRESS_EVERY = 1000
-_HEAD = 1 << 16
 
 
 class Corpus(msgspec.Struct, frozen=True):
@@ -72,10 +69,11 @@ def read_corpus(
     broken: list[Broken] = []
     for path in find_files(arguments):
         with open_plain(path, stdin) as stream:
-            if is_trace(stream.peek(_HEAD)[:_HEAD], options):
-                inputs.append(read_trace(path, stream, traces, broken, options))
+            reader = reader_for(path, stream.peek(HEAD)[:HEAD], options)
+            if reader.kind == "trace":
+                inputs.append(reader.open(path, stream, traces, broken, options, progress))
             else:
-                inputs.append(_read_text(path, stream, index, broken, options, progress))
+                inputs.append(_read_text(path, reader, stream, index, broken, options, progress))
     if len(traces.rows) and len(index.rows):
         raise UserError("traces and logs cannot be counted together", help="give them to two runs")
     read = sum(file.records - file.broken for file in inputs)
@@ -89,19 +87,20 @@ def read_corpus(
         )
     if len(traces.rows):
         rows = traces.finish()
-        return Corpus(rows, None, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), traces.tokenizers, traces.facts())
-    return Corpus(index.rows, index, tuple(inputs), tuple(broken[:_SHOWN_BROKEN]), index.tokenizers)
+        return Corpus(rows, None, tuple(inputs), tuple(broken[:SHOWN_BROKEN]), traces.tokenizers, traces.facts())
+    return Corpus(index.rows, index, tuple(inputs), tuple(broken[:SHOWN_BROKEN]), index.tokenizers)
 
 
 def _read_text(
     path: str,
+    reader: Reader,
     stream: io.BufferedReader,
     index: CorpusIndex,
     broken: list[Broken],
     options: ReadOptions,
     progress: Progress,
 ) -> InputFile:
-    reading = reader_for(path, stream.peek(_HEAD)[:_HEAD], options).open(path, options)
+    reading: Reading = reader.open(path, options)
     records = failures = 0
     for request in reading.requests(stream):
         records += 1
@@ -114,7 +113,7 @@ def _read_text(
             failures += 1
             if options.strict:
                 raise UserError(request.reason, request.where)
-            if len(broken) < _SHOWN_BROKEN:
+            if len(broken) < SHOWN_BROKEN:
                 broken.append(request)
         if records % _PROGRESS_EVERY == 0:
             progress(records, None, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import msgspec
@@ -15,7 +15,8 @@ from prefixwise.core.request import Part, Section, Turn
 class Draft(msgspec.Struct, gc=False):
     """What a body alone says of a request; the reader adds what stands around the body.
 
-    `tenant` and `session` are those the body itself names (`user`, `metadata.session_id`, …).
+    `tenant` and `session` are those the body itself names (`user`, `metadata.session_id`, …); `automatic` is the TTL
+    in seconds where the provider is asked to place a marker at the end by itself.
     """
 
     model: str
@@ -25,6 +26,7 @@ class Draft(msgspec.Struct, gc=False):
     tenant: str = ""
     session: str = ""
     opens_reply: bool = True
+    automatic: float | None = None
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -38,6 +40,8 @@ class Dialect(msgspec.Struct, frozen=True):
         draft: Reads a decoded body. Raises ValueError with a reason where it cannot.
         turn: Reads one decoded item of a section of the given kind.
         reply: Reads the logged answer (decoded JSON) as the assistant's turn, None where it holds none.
+        telltale: Returns what of a decoded body may mean that it is of another API; a value that was not met before
+            makes the reader look at the whole record again.
     """
 
     name: str
@@ -47,7 +51,7 @@ class Dialect(msgspec.Struct, frozen=True):
     draft: Callable[[Any], Draft]
     turn: Callable[[str, Any], Turn]
     reply: Callable[[Any], Turn | None]
-    doubtful: Callable[[Any], bool] = lambda _body: False
+    telltale: Callable[[Any], Hashable] = lambda _body: None
 
 
 DIALECTS: Registry[Dialect] = Registry("API", "prefixwise.corpus.apis", "apis")
@@ -79,56 +83,28 @@ def marker_of(item: Any) -> float | None:
 
 
 def compact_json(value: Any) -> str:
-    """Return `value` as compact JSON in its own key order, cache markers left out."""
-    if isinstance(value, dict):
-        value = {key: item for key, item in value.items() if key not in MARKER_KEYS}
+    """Return `value` as compact JSON in its own key order."""
     return msgspec.json.encode(value).decode()
 
 
 def text_part(pointer: str, value: Any, marker: float | None = None) -> Part:
     """Return `value` as text: a string as it is, anything else as compact JSON."""
-    return Part(pointer, value if isinstance(value, str) else compact_json(value), marker=marker)
+    if isinstance(value, str):
+        return Part(pointer, value, marker=marker)
+    return Part(pointer, compact_json(value), marker=marker, is_json=True)
+
+
+def block_part(pointer: str, block: Any) -> Part:
+    """Return a tool or a content block as compact JSON; its cache marker marks its end and is not part of it."""
+    marker = marker_of(block)
+    if isinstance(block, dict):
+        block = {key: item for key, item in block.items() if key not in MARKER_KEYS}
+    return text_part(pointer, block, marker)
 
 
 def tool_turn(item: Any) -> Turn:
     """Return a tool definition as a turn without a role."""
-    return Turn(None, (text_part("", item, marker_of(item)),))
-
-
-def is_given(raw: msgspec.Raw | msgspec.UnsetType) -> bool:
-    """Say whether a raw field is there and not null."""
-    return raw is not msgspec.UNSET and bytes(memoryview(raw)[:4]) != b"null"
-
-
-def list_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
-    """Return the section of a list, kept in one piece: applications send the same tools again and again.
-
-    Raises:
-        ValueError: It is no list.
-    """
-    if raw is msgspec.UNSET or bytes(memoryview(raw)[:1]) != b"[":
-        raise ValueError(f"no list at {pointer}")
-    return Section(kind, pointer, [], whole=raw)
-
-
-def single_section(kind: str, pointer: str, raw: msgspec.Raw | msgspec.UnsetType) -> Section:
-    """Return a section of one item, for a raw field that `is_given`."""
-    assert raw is not msgspec.UNSET
-    return Section(kind, pointer, [raw], listed=False)
-
-
-def key_params(values: tuple[Any, ...], names: tuple[str, ...]) -> tuple[tuple[str, bytes], ...]:
-    """Return (name, raw JSON) of those fields that the body sets; `values` go with `names`."""
-    if not any(values):  # an absent field is UNSET, which is false
-        return ()
-    return tuple((name, bytes(raw)) for name, raw in zip(names, values, strict=True) if raw is not msgspec.UNSET)
-
-
-def text_of(value: Any) -> str | None:
-    """Return a scalar as text for a namespace or a name; None where it is absent."""
-    if isinstance(value, str):
-        return value
-    return None if value is None or value is msgspec.UNSET else compact_json(value)
+    return Turn(None, (block_part("", item),))
 
 
 def name_in(value: Any, *keys: str) -> str:

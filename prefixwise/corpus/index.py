@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from prefixwise.core.namespace import SHARED
+from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
@@ -45,14 +45,30 @@ class _Head(msgspec.Struct, gc=False):
 
 
 class _Taken(msgspec.Struct, gc=False):
-    """A request whose items are known, waiting to be walked; `rest` are the items behind the head."""
+    """A request whose items are known, waiting to be walked; `rest` are the items behind the head.
 
-    request: Request
+    It holds what its row needs and nothing of the record: raw items would keep the bytes of whole files alive.
+    """
+
+    path: str
+    record: int
+    line: int
+    start: float
+    end: float
+    ttft: float
+    tenant: str
+    session: str
+    replica: str
+    namespace: Namespace
+    params: tuple[tuple[str, bytes], ...]
+    usage: Usage
+    automatic: float | None
     vocabulary: Vocabulary
     model: int
     provider: int
     head: _Head
     rest: list[int]
+    opened: bool
     reply: int
 
 
@@ -71,6 +87,7 @@ class CorpusIndex:
         """By model: how far its counts can be trusted, the tokenizer's name, and its note."""
         self._choose = choose_tokenizer
         self._models: dict[tuple[str, str], tuple[Vocabulary, int, int]] = {}
+        self._framed: set[int] = set()
         self._items = Items(self.tree)
         self._walked: dict[int, int] = {}
         self._families = Families()
@@ -80,7 +97,7 @@ class CorpusIndex:
         self._taken: list[_Taken] = []
 
     def add(self, request: Request) -> None:
-        """Take in one request; its raw sections are let go.
+        """Take in one request.
 
         Raises:
             ValueError: An item of it is not what its API says; the request is left out.
@@ -102,10 +119,30 @@ class CorpusIndex:
         rest = items[heads:]
         if request.opens_reply:
             rest.append(vocabulary.opening)
-        reply = self._reply(request, vocabulary) if request.response else -1
-        request.sections = ()  # they hold on to the bytes of the whole record
-        request.response = b""
-        self._taken.append(_Taken(request, vocabulary, model, provider, head, rest, reply))
+        self._taken.append(
+            _Taken(
+                request.path,
+                request.record,
+                request.line,
+                request.start,
+                request.end,
+                request.ttft,
+                request.tenant,
+                request.session,
+                request.replica,
+                request.namespace,
+                request.params,
+                request.usage or _NO_USAGE,
+                request.automatic,
+                vocabulary,
+                model,
+                provider,
+                head,
+                rest,
+                request.opens_reply,
+                self._reply(request, vocabulary) if request.has_reply else -1,
+            )
+        )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
             self.finish()
 
@@ -138,7 +175,7 @@ class CorpusIndex:
 
     def _row(self, number: int, taken: _Taken) -> Row:
         """Walk one request and return its row, which will have this number."""
-        request, head = taken.request, taken.head
+        head, rows, usage = taken.head, self.rows, taken.usage
         depth = self.tree.depth
         if head.node < 0:
             tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
@@ -146,13 +183,12 @@ class CorpusIndex:
             head.node = self._walk(tools_end, head.items[head.tools :])
         node = self._walk(head.node, taken.rest)
         response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
-        if self._items.special:
+        if self._items.special or taken.automatic is not None:
             self._add_special(number, taken)
-        rows, usage = self.rows, request.usage or _NO_USAGE
         return Row(  # in the order of its fields: keywords would double its cost
-            rows.files.number(request.path),
-            request.record,
-            request.line,
+            rows.files.number(taken.path),
+            taken.record,
+            taken.line,
             node,
             response,
             head.family,
@@ -162,18 +198,18 @@ class CorpusIndex:
             depth[head.node],
             taken.model,
             taken.provider,
-            rows.tenants.number(request.tenant),
-            rows.sessions.number(request.session),
-            rows.replicas.number(request.replica),
-            0 if request.namespace is SHARED else _number(self._namespaces, rows.namespaces, request.namespace),
-            _number(self._param_sets, rows.param_sets, request.params),
+            rows.tenants.number(taken.tenant),
+            rows.sessions.number(taken.session),
+            rows.replicas.number(taken.replica),
+            0 if taken.namespace is SHARED else _number(self._namespaces, rows.namespaces, taken.namespace),
+            _number(self._param_sets, rows.param_sets, taken.params),
             NONE if usage.prompt_tokens is None else usage.prompt_tokens,
             NONE if usage.cached_tokens is None else usage.cached_tokens,
             NONE if usage.cache_write_tokens is None else usage.cache_write_tokens,
             NONE if usage.output_tokens is None else usage.output_tokens,
-            request.start,
-            request.end,
-            request.ttft,
+            taken.start,
+            taken.end,
+            taken.ttft,
         )
 
     def _walk(self, node: int, items: Sequence[int]) -> int:
@@ -209,13 +245,13 @@ class CorpusIndex:
                 self.rows.models.number(request.model),
                 self.rows.providers.number(provider),
             )
-            bare = all(section.kind in ("prompt", "tokens") for section in request.sections)
-            exact = Exactness.EXACT if bare else Exactness.EXACT_TEXT
-            self.tokenizers[request.model] = (
-                exact if tokenizer.exact else Exactness.ESTIMATED,
-                tokenizer.name,
-                tokenizer.note,
-            )
+            exact = Exactness.EXACT if tokenizer.exact else Exactness.ESTIMATED
+            self.tokenizers.setdefault(request.model, (exact, tokenizer.name, tokenizer.note))
+        if request.api != "completions" and found[1] not in self._framed:
+            self._framed.add(found[1])
+            exactness, name, note = self.tokenizers[request.model]
+            if exactness is Exactness.EXACT:
+                self.tokenizers[request.model] = (Exactness.EXACT_TEXT, name, note)
         return found
 
     def _vocabulary(self, tokenizer: Tokenizer) -> Vocabulary:
@@ -245,25 +281,26 @@ class CorpusIndex:
         family = self._families.assign(texts)
         if family == len(self.rows.families):
             label = next((text for text in texts if text.strip()), "")
-            self.rows.families.number(f"{family}: {' '.join(label[:200].split())}")
+            self.rows.families.append(" ".join(label[:200].split()))
         return family
 
     def _add_special(self, row: int, taken: _Taken) -> None:
         """Note the markers and media bands of a row, where it has any."""
         items = (*taken.head.items, *taken.rest)
-        if self._items.special.keys().isdisjoint(items):
+        special = self._items.special
+        if taken.automatic is None and special.keys().isdisjoint(items):
             return
         markers: list[tuple[int, float]] = []
         low = high = 0
-        node = taken.vocabulary.root
+        node = before = taken.vocabulary.root
         for item in items:
-            special = self._items.special.get(item)
-            if special is not None:
-                at = self.tree.depth[node]
-                markers.extend((at + offset, ttl) for offset, ttl in special.markers)
-                low += special.band[0]
-                high += special.band[1]
-            node = self._walked[node << 32 | item]
+            if (found := special.get(item)) is not None:
+                markers.extend((self.tree.depth[node] + offset, ttl) for offset, ttl in found.markers)
+                low += found.band[0]
+                high += found.band[1]
+            before, node = node, self._walked[node << 32 | item]
+        if taken.automatic is not None:  # behind the last message, not behind the opening of the answer
+            markers.append((self.tree.depth[before if taken.opened else node], taken.automatic))
         if markers:
             self.rows.markers[row] = tuple(markers)
         if low or high:

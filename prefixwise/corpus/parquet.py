@@ -20,7 +20,7 @@ from prefixwise.core.namespace import Namespace
 from prefixwise.core.report import InputFile
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.prefix_ids import node_ids, row_path
-from prefixwise.corpus.rows import NONE, Names, Row
+from prefixwise.corpus.rows import NONE, Names, Row, Rows
 from prefixwise.corpus.tokenizer import Exactness
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 SCHEMA = "prefixwise/trace"
 SCHEMA_VERSION = 1
 _META = b"prefixwise"
-_PARTS = ("salt", "cache_key", "adapter", "extra")
-_COUNTS = ("prompt_tokens", "output", "tools_end", "system_end", "params")
-_REPORTED = ("reported_prompt", "cached", "written", "reported_output")
+_PARTS = ("salt", "cache_key", "adapter", "extra", "cached_content")
+_COUNTS = ("record", "line", "prompt_tokens", "answer_tokens", "tools_end", "system_end")
+_REPORTED = ("reported_prompt", "reported_cached", "reported_written", "reported_output")
 _TIMES = ("start", "end", "ttft")
 
 
@@ -116,6 +116,9 @@ def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[st
         columns[name] = pa.array([None if v != v else v for v in getattr(rows, name)], pa.float64())
     columns |= _name_columns(rows, share)
     columns |= _namespace_columns(rows, key, share)
+    columns["params"] = pa.array(_param_lists(rows, key, share), pa.list_(pa.string()))
+    for place, name in enumerate(("media_fewer", "media_more")):
+        columns[name] = pa.array([rows.bands.get(row, (0, 0))[place] for row in range(len(rows))], pa.int32())
     columns["marker_ends"] = pa.array(
         [[at for at, _ in rows.markers.get(row, ())] or None for row in range(len(rows))], pa.list_(pa.int32())
     )
@@ -125,13 +128,15 @@ def _columns(index: CorpusIndex, key: bytes, block: int, share: bool) -> dict[st
     return columns
 
 
-def _name_columns(rows: Any, share: bool) -> dict[str, Any]:
+def _name_columns(rows: Rows, share: bool) -> dict[str, Any]:
     import pyarrow as pa
 
     columns = {}
     for field, names in (("model", rows.models), ("provider", rows.providers)):
         columns[field] = pa.array([names[n] for n in getattr(rows, field)]).dictionary_encode()
-    for field, names in (("tenant", rows.tenants), ("session", rows.sessions), ("replica", rows.replicas)):
+    for field, names in (
+        ("tenant", rows.tenants), ("session", rows.sessions), ("replica", rows.replicas), ("file", rows.files),
+    ):  # fmt: skip
         shown = [_pseudonym(field, n) if share and name else name for n, name in enumerate(names.names)]
         columns[field] = pa.array([shown[n] for n in getattr(rows, field)], pa.string()).dictionary_encode()
     return columns
@@ -141,7 +146,7 @@ def _pseudonym(field: str, number: int) -> str:
     return f"{field}-{number}"
 
 
-def _namespace_columns(rows: Any, key: bytes, share: bool) -> dict[str, Any]:
+def _namespace_columns(rows: Rows, key: bytes, share: bool) -> dict[str, Any]:
     """Namespaces are secrets (salts) or name customers: they leave as keyed hashes, or as numbers."""
     import pyarrow as pa
 
@@ -161,6 +166,22 @@ def _namespace_columns(rows: Any, key: bytes, share: bool) -> dict[str, Any]:
                 )
         columns[f"namespace_{part}"] = pa.array([shown[n] for n in rows.namespace], pa.string()).dictionary_encode()
     return columns
+
+
+def _param_lists(rows: Rows, key: bytes, share: bool) -> list[list[str]]:
+    """Return by row `name=value` of each key parameter, the value as a keyed hash or a number."""
+    known: dict[str, Names] = {}
+    shown = []
+    for params in rows.param_sets:
+        pairs = []
+        for name, value in params:
+            if share:
+                text = str(known.setdefault(name, Names()).number(value.decode("utf-8", "replace")))
+            else:
+                text = hashlib.blake2b(value, key=key, digest_size=8).hexdigest()
+            pairs.append(f"{name}={text}")
+        shown.append(pairs)
+    return [shown[number] for number in rows.param_set]
 
 
 def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> InputFile:
@@ -198,7 +219,7 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
 def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any]], grain: int) -> None:
     rows = traces.rows
     node = traces.walk(traces.root, data["block_ids"][number], data["block_ends"][number])
-    row = Row(file=rows.files.number(path), record=number, node=node)
+    row = Row(file=rows.files.number(data["file"][number]), node=node)
     if data["answer_ids"][number] is not None:
         full = traces.tree.parent[node] if traces.tree.depth[node] % grain else node
         row.response_node = traces.walk(full, data["answer_ids"][number], data["answer_ends"][number])
@@ -217,8 +238,13 @@ def _add_row(traces: TraceRows, path: str, number: int, data: dict[str, list[Any
     ):  # fmt: skip
         setattr(row, field, names.number(data[field][number]))
     family = data["family"][number]
-    row.family = NONE if family is None else rows.families.number(f"family {family}")
+    row.family = NONE if family is None else traces.family(path, family)
     row.namespace = traces.namespace(Namespace(*(data[f"namespace_{part}"][number] for part in _PARTS)))
+    pairs = (pair.partition("=") for pair in data["params"][number])
+    row.param_set = traces.param_set(tuple((name, value.encode()) for name, _, value in pairs))
+    band = (data["media_fewer"][number], data["media_more"][number])
+    if band != (0, 0):
+        rows.bands[len(rows)] = band
     ends: Sequence[int] | None = data["marker_ends"][number]
     if ends:
         rows.markers[len(rows)] = tuple(zip(ends, data["marker_ttls"][number], strict=True))

@@ -13,7 +13,7 @@ from array import array
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.rows import NONE, Rows
 from prefixwise.corpus.tokenizer import BYTES_PER_ID
-from prefixwise.corpus.tree import ROOT, TokenTree
+from prefixwise.corpus.tree import TokenTree
 
 KEY_BYTES = 32
 _ID_BYTES = 8
@@ -30,20 +30,19 @@ def node_ids(index: CorpusIndex, key: bytes, block: int) -> list[list[tuple[int,
     tree = index.tree
     found: list[list[tuple[int, int]]] = [[] for _ in range(len(tree))]
     ends = _prompt_ends(index.rows)
-    children: list[list[int]] = [[] for _ in range(len(tree))]
-    for node in range(len(tree)):
-        if tree.parent[node] != ROOT:
-            children[tree.parent[node]].append(node)
-    for vocabulary in index.vocabularies.values():
-        person = hashlib.blake2b(vocabulary.tokenizer.name.encode(), digest_size=16).digest()
-        start = hashlib.blake2b(digest_size=_ID_BYTES, key=key, person=person)
-        stack = [(vocabulary.root, start)]
-        while stack:
-            node, state = stack.pop()
-            for child in children[node]:
-                after = state.copy()
-                found[child] = _edge_ids(tree, child, after, block, child in ends)
-                stack.append((child, after))
+    names = {vocabulary.root: vocabulary.tokenizer.name for vocabulary in index.vocabularies.values()}
+
+    def start(root: int) -> hashlib.blake2b:
+        person = hashlib.blake2b(names[root].encode(), digest_size=16).digest()
+        return hashlib.blake2b(digest_size=_ID_BYTES, key=key, person=person)
+
+    def step(state: hashlib.blake2b, node: int) -> hashlib.blake2b:
+        after = state.copy()
+        found[node] = _edge_ids(tree, node, after, block, node in ends)
+        return after
+
+    for _ in tree.fold(start, step):
+        pass
     return found
 
 

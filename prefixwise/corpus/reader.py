@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -65,20 +65,33 @@ class Reading(Protocol):
         ...
 
 
+Progress = Callable[[int, int | None, str], None]
+"""Called with (done, total or None, what) while a long job runs."""
+
+HEAD = 1 << 16
+"""How many first bytes a reader is shown."""
+
+SHOWN_BROKEN = 20
+"""How many broken records are kept to be shown; all are counted."""
+
+
 class Reader(msgspec.Struct, frozen=True):
-    """One input format whose records are requests with text.
+    """One input format.
 
     Attributes:
         names: What `--input-format` may say for it.
         rank: Readers are asked in this order whether a file is theirs.
+        kind: `text` for requests with text, `trace` for block hashes.
         claims: Says from the path and the first bytes whether a file is of this format.
-        open: Starts reading a file: (path, options) to a `Reading`.
+        open: For text: starts reading, (path, options) to a `Reading`. For traces: reads a file into `TraceRows`,
+            (path, stream, rows, broken records, options, progress) to an `InputFile`.
     """
 
     names: tuple[str, ...]
     rank: int
-    claims: Any
-    open: Any
+    kind: Literal["text", "trace"]
+    claims: Callable[[str, bytes], bool]
+    open: Callable[..., Any]
 
 
 READERS: Registry[Reader] = Registry("input format", "prefixwise.corpus.readers", "readers")

@@ -11,6 +11,9 @@ from prefixwise.corpus.dialect import DIALECTS, Dialect
 
 _DEEPEST = 5
 _ELEMENTS = 3
+_PROMPT_KEYS = frozenset(
+    {"messages", "contents", "input", "prompt", "system", "instructions", "tools", "content", "parts", "choices"}
+)
 
 
 class Recognised(msgspec.Struct, frozen=True):
@@ -52,6 +55,8 @@ def _look(
                 if score:
                     found.append((score, -len(at), dialect, at))
         for key, inner in value.items():
+            if only is None and key in _PROMPT_KEYS and not isinstance(inner, dict):
+                continue  # what a prompt quotes is no place for bodies
             found.extend(_look(inner, (*at, key), dialects, only))
     elif isinstance(value, list):
         for inner in value[:_ELEMENTS]:

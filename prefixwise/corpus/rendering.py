@@ -26,6 +26,7 @@ class Stretch(msgspec.Struct, frozen=True):
         start: Tokens before it.
         framing: Whether the template put it there.
         marker: Whether a cache marker stands at its end.
+        is_json: Whether `text` is our compact JSON of a value that is no string.
     """
 
     pointer: str
@@ -36,6 +37,7 @@ class Stretch(msgspec.Struct, frozen=True):
     start: int
     framing: bool = False
     marker: bool = False
+    is_json: bool = False
 
     @property
     def tokens(self) -> int:
@@ -117,6 +119,7 @@ def _turn_stretches(template: AssumedTemplate, turn: Turn, kind: str, pointer: s
                 at,
                 framing=part_index < 0,
                 marker=part.marker is not None,
+                is_json=part.is_json,
             )
         )
         at = found[-1].end

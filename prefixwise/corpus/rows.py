@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import msgspec
@@ -36,6 +36,11 @@ class Names:
             self.names.append(name)
         return number
 
+    def append(self, name: str) -> int:
+        """Add `name` though it may be there already, and return its number; for labels that do not identify."""
+        self.names.append(name)
+        return len(self.names) - 1
+
     def __getitem__(self, number: int) -> str:
         return self.names[number]
 
@@ -53,7 +58,7 @@ class Row(msgspec.Struct, gc=False):
     response_node: int = NONE
     family: int = NONE
     prompt_tokens: int = 0
-    output: int = 0
+    answer_tokens: int = 0
     tools_end: int = 0
     system_end: int = 0
     model: int = 0
@@ -62,10 +67,10 @@ class Row(msgspec.Struct, gc=False):
     session: int = 0
     replica: int = 0
     namespace: int = 0
-    params: int = 0
+    param_set: int = 0
     reported_prompt: int = NONE
-    cached: int = NONE
-    written: int = NONE
+    reported_cached: int = NONE
+    reported_written: int = NONE
     reported_output: int = NONE
     start: float = ABSENT
     end: float = ABSENT
@@ -82,10 +87,11 @@ class Rows:
     Attributes:
         node: Where the prompt ends in `tree`; `response_node`: where prompt and answer end, as far as the
             answer has KV (the last sampled token has none); -1 where the log holds no answer.
-        prompt_tokens: Tokens of the prompt by our count; `output`: tokens of the answer that have KV.
+        prompt_tokens: Tokens of the prompt by our count; `answer_tokens`: of the answer, as far as it
+            has KV.
         tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
-        params: Which set of key parameters (`param_sets`).
-        reported_prompt, cached, written, reported_output: The log's own usage, -1 where absent.
+        param_set: Which set of key parameters (`param_sets`).
+        reported_prompt, reported_cached, reported_written, reported_output: The log's own usage, -1 where absent.
         start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
         bands: By row: (fewer, more) tokens that media of unknown size may add.
@@ -98,7 +104,7 @@ class Rows:
     response_node: array[int]
     family: array[int]
     prompt_tokens: array[int]
-    output: array[int]
+    answer_tokens: array[int]
     tools_end: array[int]
     system_end: array[int]
     model: array[int]
@@ -107,10 +113,10 @@ class Rows:
     session: array[int]
     replica: array[int]
     namespace: array[int]
-    params: array[int]
+    param_set: array[int]
     reported_prompt: array[int]
-    cached: array[int]
-    written: array[int]
+    reported_cached: array[int]
+    reported_written: array[int]
     reported_output: array[int]
     start: array[float]
     end: array[float]
@@ -127,6 +133,8 @@ class Rows:
         self.param_sets: list[tuple[tuple[str, bytes], ...]] = [()]
         self.markers: dict[int, tuple[tuple[int, float], ...]] = {}
         self.bands: dict[int, tuple[int, int]] = {}
+        self.memo: dict[Hashable, Any] = {}
+        """What analyses keep with the rows; emptied when rows are added."""
         self._adders: tuple[Callable[[Any], None], ...] = tuple(getattr(self, name).append for name in COLUMNS)
 
     def __len__(self) -> int:
@@ -134,11 +142,13 @@ class Rows:
 
     def extend(self, rows: list[Row]) -> None:
         """Append many rows, column by column."""
+        self.memo.clear()
         for name, values in zip(COLUMNS, zip(*map(msgspec.structs.astuple, rows), strict=True), strict=False):
             getattr(self, name).extend(values)
 
     def append(self, row: Row) -> None:
         """Append the values of `row`."""
+        self.memo.clear()
         for add, value in zip(self._adders, msgspec.structs.astuple(row)):  # noqa: B905 - this is the hot loop
             add(value)
 
@@ -179,8 +189,3 @@ GROUPS = {
     "provider": "providers",
 }
 """What `--by` takes, and which names go with it."""
-
-
-def total(values: Iterable[int]) -> int:
-    """Return the sum of the values that are present (not -1)."""
-    return sum(value for value in values if value != NONE)

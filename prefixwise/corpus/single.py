@@ -8,10 +8,8 @@ from pathlib import Path
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
-from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
+from prefixwise.corpus.reader import HEAD, Broken, Reading, ReadOptions, reader_for
 from prefixwise.corpus.sources import STDIN, is_readable, open_plain
-
-_HEAD = 1 << 16
 
 
 def split_address(address: str) -> tuple[str, int | None]:
@@ -38,7 +36,10 @@ def read_requests(
     records = broken = 0
     problem: Broken | None = None
     with open_plain(path, stdin) as stream:
-        reading = reader_for(path, stream.peek(_HEAD)[:_HEAD], options).open(path, options)
+        reader = reader_for(path, stream.peek(HEAD)[:HEAD], options)
+        if reader.kind == "trace":
+            raise UserError("a trace holds no text", path, "hitrate counts traces")
+        reading: Reading = reader.open(path, options)
         for request in reading.requests(stream):
             records += 1
             if isinstance(request, Broken):

@@ -1,22 +1,17 @@
-"""Traces: requests without text, as block hashes. Mooncake's JSONL and our own Parquet load into the same rows."""
+"""Traces: requests without text, as block hashes, collected into rows; their formats stand in `readers/`."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import msgspec
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.namespace import Namespace
-from prefixwise.core.report import InputFile
-from prefixwise.corpus.reader import Broken, ReadOptions
 from prefixwise.corpus.rows import Row, Rows
 from prefixwise.corpus.tokenizer import Exactness
 from prefixwise.corpus.tree import PrefixTree
 
-PARQUET_MAGIC = b"PAR1"
-_MOONCAKE_KEY = b'"hash_ids"'
 _LARGEST = 2**31
 
 
@@ -27,13 +22,6 @@ class MooncakeRecord(msgspec.Struct):
     hash_ids: list[int]
     timestamp: float = float("nan")
     output_length: int = 0
-
-
-def is_trace(head: bytes, options: ReadOptions) -> bool:
-    """Say whether a file is a trace, by its first bytes or by the user's word."""
-    if options.input_format in ("mooncake", "trace"):
-        return True
-    return not options.input_format and (head.startswith(PARQUET_MAGIC) or _MOONCAKE_KEY in head.partition(b"\n")[0])
 
 
 class TraceRows:
@@ -49,6 +37,8 @@ class TraceRows:
         self.tokenizers: dict[str, tuple[Exactness, str, str]] = {}
         self._children: dict[tuple[int, int], int] = {}
         self._namespaces = {self.rows.namespaces[0]: 0}
+        self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
+        self._families: dict[tuple[str, int], int] = {}
         self._grain = 0
         self._least_block, self._most_block = 1, _LARGEST
         self._accesses = 0
@@ -87,6 +77,21 @@ class TraceRows:
             self.rows.namespaces.append(space)
         return number
 
+    def param_set(self, params: tuple[tuple[str, bytes], ...]) -> int:
+        """Return the number of a set of key parameters."""
+        number = self._param_sets.get(params)
+        if number is None:
+            number = self._param_sets[params] = len(self.rows.param_sets)
+            self.rows.param_sets.append(params)
+        return number
+
+    def family(self, path: str, number: int) -> int:
+        """Return the number of a file's family; a trace has no text by which families of two files could be one."""
+        family = self._families.get((path, number))
+        if family is None:
+            family = self._families[path, number] = self.rows.families.append("")
+        return family
+
     def add_mooncake(self, path: str, number: int, line: int, record: MooncakeRecord) -> None:
         """Add one request. Raises ValueError where its ids do not fit its length."""
         count, length = len(record.hash_ids), record.input_length
@@ -115,6 +120,7 @@ class TraceRows:
                 line=line,
                 node=node,
                 prompt_tokens=length,
+                reported_output=record.output_length,
                 start=start,
             )
         )
@@ -158,28 +164,3 @@ def _power_of_two(least: int, most: int) -> int:
     """Return the power of two between the bounds (block sizes are), else the least size that fits."""
     size = 1 << (least - 1).bit_length()
     return size if size <= most else least
-
-
-def read_trace(
-    path: str, stream: io.BufferedReader, traces: TraceRows, broken: list[Broken], options: ReadOptions
-) -> InputFile:
-    """Read one trace file into `traces`."""
-    if options.input_format != "mooncake" and (options.input_format == "trace" or stream.peek(4)[:4] == PARQUET_MAGIC):
-        from prefixwise.corpus.parquet import read_parquet
-
-        return read_parquet(path, stream, traces)
-    traces.start_mooncake(path)
-    decode = msgspec.json.Decoder(MooncakeRecord).decode
-    number = failures = 0
-    for line, data in enumerate(stream, 1):
-        if data.isspace():
-            continue
-        try:
-            traces.add_mooncake(path, number, line, decode(data))
-        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-            failures += 1
-            broken.append(Broken(path, number, line, str(problem)))
-            if options.strict:
-                raise UserError(str(problem), f"{path}, line {line}") from None
-        number += 1
-    return InputFile(path, "mooncake trace", "trace", "", number, failures)

@@ -8,9 +8,12 @@ walked once leads to the same node for ever: that memo makes a known segment one
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from prefixwise.corpus.tokenizer import BYTES_PER_ID
+
+State = TypeVar("State")
 
 ROOT = -1
 """Parent of the roots. A tree has one root a vocabulary: ids of different vocabularies do not compare."""
@@ -49,6 +52,27 @@ class PrefixTree:
             node = self.parent[node]
         nodes.reverse()
         return nodes
+
+    def fold(self, start: Callable[[int], State], step: Callable[[State, int], State]) -> Iterator[tuple[int, State]]:
+        """Yield every node but the roots with its state, parents first.
+
+        Args:
+            start: Returns the state of a root.
+            step: Returns the state of a node from that of its parent, which it must leave as it is.
+        """
+        children: list[list[int]] = [[] for _ in range(len(self))]
+        stack: list[tuple[int, State]] = []
+        for node, parent in enumerate(self.parent):
+            if parent == ROOT:
+                stack.append((node, start(node)))
+            else:
+                children[parent].append(node)
+        while stack:
+            node, state = stack.pop()
+            for child in children[node]:
+                after = step(state, child)
+                yield child, after
+                stack.append((child, after))
 
     def by_depth(self, *, deepest_first: bool = False) -> list[int]:
         """Return all nodes ordered by depth; a parent never follows its child (or never precedes it)."""

@@ -48,6 +48,7 @@ class Around(msgspec.Struct, gc=False):
     model: str = ""
     usage: Raw | None = None
     response: Raw | None = None
+    has_reply: bool = False
 
 
 class _Answer(msgspec.Struct):
@@ -170,16 +171,16 @@ def _seconds(found: dict[str, Any], what: str) -> float | None:
 
 
 def _fill_answer(around: Around, response: Raw) -> None:
+    around.response = response
     try:
         answer = _answer.decode(response)
     except (msgspec.MsgspecError, RecursionError):  # no object: a bare text is an answer too
-        around.response = response
+        around.has_reply = True
         return
     if around.usage is None:
         usage = answer.usageMetadata if answer.usage is UNSET else answer.usage
         around.usage = None if usage is UNSET else usage
-    if answer.holds_reply():
-        around.response = response
+    around.has_reply = answer.holds_reply()
 
 
 def _taken(path: tuple[str, ...], body: type[msgspec.Struct], level: int) -> set[str]:

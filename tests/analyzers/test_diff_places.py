@@ -83,8 +83,8 @@ def test_a_changed_tool_comes_before_a_changed_message(tmp_path: Path) -> None:
     first = {**HELLO, "tools": [tool("find"), tool("fetch")]}
     second = {**chat(("system", "Be bold.")), "tools": [tool("find"), tool("forget")]}
     found = of(tmp_path, first, second)
-    assert (found.second_field, found.kind) == ("/tools/1", "tools")
-    assert found.char_offset == len('{"type":"function","function":{"name":"f')
+    assert (found.first_field, found.second_field, found.kind) == (*("/tools/1/function/name",) * 2, "tools")
+    assert (found.first_text, found.second_text, found.char_offset) == ("fetch", "forget", 1)
 
 
 def test_key_order_of_a_tool_is_a_difference_and_that_of_a_body_is_not(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_totals_of_three_prompts_counted_on_paper() -> None:
     assert {count.prompt_tokens for count in result.totals} == {10 + 12 + 9 + 10}
     assert {count.requests for count in result.totals} == {4}
     assert totals["vllm:block=4"].hit_rate == 20 / 41
-    assert totals["vllm:block=4"].without_outputs is None
+    assert totals["vllm:block=4"].without_answers is None
     assert "reported" not in totals
 
 
@@ -73,12 +73,12 @@ def test_answers_are_counted_with_and_without() -> None:
     second = {"request": {"model": "gpt-4o", "prompt": "one two three four five six"}, "start_time": 3}
     totals = by_rule(counted([first, second], "sglang", "sglang:outputs=no").totals)
     # " five" was the last sampled token and has no KV; the prompt of two is all there is without answers.
-    assert (totals["sglang:page=1"].cached_tokens, totals["sglang:page=1"].without_outputs) == (4, 2)
-    assert (totals["sglang:page=1,outputs=no"].cached_tokens, totals["sglang:page=1,outputs=no"].without_outputs) == (
+    assert (totals["sglang:page=1"].cached_tokens, totals["sglang:page=1"].without_answers) == (4, 2)
+    assert (totals["sglang:page=1,outputs=no"].cached_tokens, totals["sglang:page=1,outputs=no"].without_answers) == (
         2,
         None,
     )
-    assert (totals["ceiling"].cached_tokens, totals["ceiling"].without_outputs) == (4, 2)
+    assert (totals["ceiling"].cached_tokens, totals["ceiling"].without_answers) == (4, 2)
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,8 +91,8 @@ def test_totals_are_those_of_the_naive_caches_and_groups_sum_to_them(log: Log, f
     assert totals["sglang:page=1"].cached_tokens == sum(naive.sglang(log.served, 1))
     assert totals["ceiling"].cached_tokens == sum(naive.longest(log.served)[0])
     if any(request.answer for request in log.served):
-        assert totals["vllm:block=4"].without_outputs == sum(naive.vllm(log.served, 4, outputs=False))
-        assert totals["ceiling"].without_outputs == sum(naive.longest(log.served, outputs=False)[0])
+        assert totals["vllm:block=4"].without_answers == sum(naive.vllm(log.served, 4, outputs=False))
+        assert totals["ceiling"].without_answers == sum(naive.longest(log.served, outputs=False)[0])
     said = [r["usage"] for r in log.records if "usage" in r]
     if said:
         reported = totals["reported"]
@@ -104,7 +104,7 @@ def test_totals_are_those_of_the_naive_caches_and_groups_sum_to_them(log: Log, f
     for field in fields:
         for rule, total in totals.items():
             parts = [by_rule(group.counts)[rule] for group in result.by[field] if rule in by_rule(group.counts)]
-            for figure in ("requests", "prompt_tokens", "cached_tokens", "without_outputs"):
+            for figure in ("requests", "prompt_tokens", "cached_tokens", "without_answers"):
                 if getattr(total, figure) is not None:
                     assert sum(getattr(part, figure) for part in parts) == getattr(total, figure), (field, rule, figure)
 

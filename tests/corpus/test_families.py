@@ -54,5 +54,5 @@ def test_two_models_of_one_application_are_one_family() -> None:
 
 def test_families_are_named_by_their_first_words_and_bare_ids_have_none() -> None:
     corpus = corpus_of(chat(RULES), {"model": "m", "prompt": [1, 2]})
-    assert corpus.rows.families[0].startswith("0: You are the booking desk")
+    assert corpus.rows.families[0].startswith("You are the booking desk")
     assert corpus.rows.family[1] == -1

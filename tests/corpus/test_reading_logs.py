@@ -363,7 +363,7 @@ OPENAI_USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_det
             Usage(100, 90, 5, 7),
         ),
         ({"prompt_tokens": 100.0, "prompt_tokens_details": {"cached_tokens": 64.0}}, Usage(100, 64, None, None)),
-        ({"prompt_tokens": -1}, Usage(None, None, None, None)),
+        ({"prompt_tokens": -1}, None),
         ({"total_tokens": 5}, None),
         ({"prompt_tokens": "many"}, None),
         (None, None),
@@ -395,7 +395,7 @@ def test_an_answer_as_a_json_string_is_read_like_a_body_as_a_json_string(tmp_pat
     record = {"request": json.dumps(COMPLETION), "response": json.dumps(answer)}
     assert read_one(tmp_path, record).usage == Usage(100, 64, None, 7)
     rows = corpus_of(record).rows
-    assert rows.output[0] == 2
+    assert rows.answer_tokens[0] == 2
 
 
 # -- prompt files, folders, standard input ----------------------------------------------------------------------

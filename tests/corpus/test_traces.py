@@ -183,9 +183,23 @@ def test_markers_usage_and_times_come_back(tmp_path: Path) -> None:
     rows, back = corpus.rows, traced(corpus, tmp_path / "t.parquet").rows
     assert back.markers == rows.markers
     assert len(rows.markers[0]) == 1
-    for column in ("reported_prompt", "cached", "written", "reported_output", "start", "end", "ttft", "system_end"):
+    for column in (
+        "reported_prompt",
+        "reported_cached",
+        "reported_written",
+        "reported_output",
+        "start",
+        "end",
+        "ttft",
+        "system_end",
+    ):
         assert list(getattr(back, column)) == list(getattr(rows, column)), column
-    assert (rows.reported_prompt[0], rows.cached[0], rows.written[0], rows.reported_output[0]) == (14, 7, 2, 3)
+    assert (rows.reported_prompt[0], rows.reported_cached[0], rows.reported_written[0], rows.reported_output[0]) == (
+        14,
+        7,
+        2,
+        3,
+    )
 
 
 def test_traces_of_different_block_sizes_and_traces_with_logs_are_refused(tmp_path: Path) -> None:

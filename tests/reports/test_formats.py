@@ -140,7 +140,12 @@ def test_no_number_breaks_a_format(form: str, value: float, unit: Unit) -> None:
         Series("s", "s", column, (small, 1.0), ((column, (small, None)),)),
         Histogram("h", "h", column, (0, small), (1,)),
     )
-    FORMATS.get(form).render(report(*blocks), width=80, colour=False)
+    document = FORMATS.get(form).render(report(*blocks), width=80, colour=False)
+    assert document.endswith("\n")
+    if form == "json":
+        assert [block["name"] for block in json.loads(document)["blocks"]] == ["t", "w", "s", "h"]
+    elif form == "csv":
+        assert {"t", "w", "s", "h"} <= {line.partition(",")[0] for line in document.splitlines()}
 
 
 def test_a_deep_tree_stays_readable() -> None:

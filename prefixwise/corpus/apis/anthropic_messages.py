@@ -9,45 +9,35 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.apis.openai_responses import section_of
-from prefixwise.corpus.dialect import (
-    DIALECTS,
-    Dialect,
-    Draft,
+from prefixwise.corpus.bodies import (
+    MessagesBody,
     is_given,
     key_params,
-    list_section,
-    marker_of,
-    name_in,
+    messages_telltale,
+    namespace_of,
+    section_of,
+    session_of,
+    tenant_of,
     text_of,
-    text_part,
-    tool_turn,
+    tools_section,
 )
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, marker_of, text_part, tool_turn
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
-from prefixwise.corpus.tokenizer import provider_of
 
-_KEY_PARAMS = ("tool_choice", "thinking", "output_config", "speed", "cache_control")
+_KEY_PARAMS = ("tool_choice", "thinking", "output_config", "speed")
 _key_values = operator.attrgetter(*_KEY_PARAMS)
 _BLOCK_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 
 
-class Body(msgspec.Struct):
-    """The fields of a Messages body that matter to a cache, and those that only Chat Completions bodies have."""
+class Body(MessagesBody):
+    """The fields of a Messages body that matter to a cache."""
 
-    response_format: Raw | UnsetType = UNSET
-    functions: Raw | UnsetType = UNSET
-    max_completion_tokens: Raw | UnsetType = UNSET
-
-    messages: list[Raw] | None = None
     system: str | list[Raw] | None = None
-    model: Any = None
-    tools: Raw | UnsetType = UNSET
-    metadata: Any = None
+    cache_control: Any = None
     tool_choice: Raw | UnsetType = UNSET
     thinking: Raw | UnsetType = UNSET
     output_config: Raw | UnsetType = UNSET
     speed: Raw | UnsetType = UNSET
-    cache_control: Raw | UnsetType = UNSET
 
 
 def score(body: dict[str, Any]) -> int:
@@ -72,26 +62,19 @@ def draft(body: Body) -> Draft:
         raise ValueError("no `messages` list")
     sections = []
     if is_given(body.tools):
-        sections.append(list_section("tools", "/tools", body.tools))
+        sections.append(tools_section("/tools", body.tools))
     if body.system:
         sections.append(section_of("system", "/system", body.system))
     sections.append(Section("messages", "/messages", body.messages))
     return Draft(
         text_of(body.model) or "",
         tuple(sections),
-        params=key_params(_key_values(body), _KEY_PARAMS),
-        tenant=name_in(body.metadata, "tenant_id", "tenant", "user_id"),
-        session=name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
+        namespace_of(body),
+        key_params(_key_values(body), _KEY_PARAMS),
+        tenant_of(body),
+        session_of(body),
+        automatic=None if body.cache_control is None else marker_of({"cache_control": body.cache_control}),
     )
-
-
-def doubtful(body: Body) -> bool:
-    """Say whether a decoded body has what only Chat Completions bodies have, or a tool of theirs, or their model."""
-    if body.response_format is not UNSET or body.functions is not UNSET or body.max_completion_tokens is not UNSET:
-        return True
-    if body.tools is not UNSET and b'"function"' in bytes(body.tools):
-        return True
-    return provider_of(text_of(body.model) or "", "anthropic") == "openai"
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -130,7 +113,7 @@ def _block_parts(pointer: str, block: dict[str, Any]) -> list[Part]:
     if kind == "tool_use":
         return [text_part(f"{pointer}/{key}", block[key]) for key in ("id", "name", "input") if key in block]
     if kind == "tool_result":
-        parts = [text_part(f"{pointer}/tool_use_id", block["tool_use_id"])] if "tool_use_id" in block else []
+        parts = [text_part(f"{pointer}/{key}", block[key]) for key in ("tool_use_id", "is_error") if block.get(key)]
         content = block.get("content")
         if isinstance(content, list):
             for index, inner in enumerate(content):
@@ -145,7 +128,7 @@ def _block_parts(pointer: str, block: dict[str, Any]) -> list[Part]:
         data = source.get("data", source.get("url", source.get("file_id", source)))
         formula = anthropic_tokens if kind == "image" else unknown_tokens
         return [media_part(f"{pointer}/source", data, formula, None)]
-    return [text_part(pointer, block)]
+    return [block_part(pointer, block)]
 
 
 def reply(response: Any) -> Turn | None:
@@ -157,5 +140,6 @@ def reply(response: Any) -> Turn | None:
 
 
 DIALECTS.add(
-    "anthropic-messages", Dialect("anthropic-messages", "anthropic", Body, score, draft, turn, reply, doubtful)
+    "anthropic-messages",
+    Dialect("anthropic-messages", "anthropic", Body, score, draft, turn, reply, messages_telltale),
 )

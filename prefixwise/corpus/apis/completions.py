@@ -8,25 +8,19 @@ import msgspec
 from msgspec import Raw
 
 from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.apis.openai_chat import namespace_of
-from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, text_of
+from prefixwise.corpus.bodies import CommonBody, namespace_of, text_of
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft
 
 _ID_KEYS = ("prompt_token_ids", "token_ids", "input_ids")
 
 
-class Body(msgspec.Struct):
+class Body(CommonBody):
     """The fields of a completion body that matter to a cache."""
 
     prompt: str | list[int] | None = None
     prompt_token_ids: list[int] | None = None
     token_ids: list[int] | None = None
     input_ids: list[int] | None = None
-    model: Any = None
-    user: Any = None
-    prompt_cache_key: Any = None
-    cache_salt: Any = None
-    extra_key: Any = None
-    lora_path: Any = None
 
 
 def score(body: dict[str, Any]) -> int:

@@ -9,18 +9,8 @@ from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.dialect import (
-    DIALECTS,
-    Dialect,
-    Draft,
-    is_given,
-    key_params,
-    list_section,
-    name_in,
-    text_of,
-    text_part,
-    tool_turn,
-)
+from prefixwise.corpus.bodies import is_given, key_params, single_section, text_of, tools_section
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, name_in, text_part, tool_turn
 from prefixwise.corpus.media import gemini_tokens, media_part, unknown_tokens
 
 _KEY_PARAMS = ("toolConfig",)
@@ -54,11 +44,11 @@ def draft(body: Body) -> Draft:
         raise ValueError("no `contents`")
     sections = []
     if is_given(body.tools):
-        sections.append(list_section("tools", "/tools", body.tools))
+        sections.append(tools_section("/tools", body.tools))
     for name in ("systemInstruction", "system_instruction"):
         raw = getattr(body, name)
         if is_given(raw):
-            sections.append(Section("system", f"/{name}", [raw], listed=False))
+            sections.append(single_section("system", f"/{name}", raw))
     if isinstance(body.contents, str):
         text = Raw(msgspec.json.encode(body.contents))
         sections.append(Section("messages", "/contents", [text], listed=False))
@@ -68,7 +58,7 @@ def draft(body: Body) -> Draft:
     return Draft(
         text_of(body.model) or "",
         tuple(sections),
-        Namespace(cache_key=cached) if cached else SHARED,
+        Namespace(cached_content=cached) if cached else SHARED,
         key_params((body.toolConfig,), _KEY_PARAMS),
         name_in(body.labels, "tenant_id", "tenant", "user_id"),
         name_in(body.labels, "session_id", "conversation_id"),
@@ -109,7 +99,7 @@ def _part(pointer: str, part: Any) -> Part:
     for key in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult"):
         if key in part:
             return text_part(f"{pointer}/{key}", part[key])
-    return text_part(pointer, part)
+    return block_part(pointer, part)
 
 
 def reply(response: Any) -> Turn | None:

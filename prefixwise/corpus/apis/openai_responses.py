@@ -9,41 +9,31 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.apis.openai_chat import content_parts, namespace_of
-from prefixwise.corpus.dialect import (
-    DIALECTS,
-    Dialect,
-    Draft,
-    compact_json,
+from prefixwise.corpus.bodies import (
+    CommonBody,
     is_given,
     key_params,
-    list_section,
-    marker_of,
-    name_in,
+    namespace_of,
+    section_of,
+    session_of,
+    tenant_of,
     text_of,
-    text_part,
-    tool_turn,
+    tools_section,
 )
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, text_part, tool_turn
+from prefixwise.corpus.openai_parts import content_parts
 
 _KEY_PARAMS = ("parallel_tool_calls", "reasoning", "text", "service_tier", "truncation", "previous_response_id")
 _key_values = operator.attrgetter(*_KEY_PARAMS)
 # Fields of an input item that name it on the server and are not part of the prompt.
-_ITEM_NAMES = frozenset({"id", "status", "type"})
+_ITEM_NAMES = frozenset({"id", "status"})
 
 
-class Body(msgspec.Struct):
+class Body(CommonBody):
     """The fields of a Responses body that matter to a cache."""
 
     input: list[Raw] | str | None = None
     instructions: str | list[Raw] | None = None
-    model: Any = None
-    tools: Raw | UnsetType = UNSET
-    prompt_cache_key: Any = None
-    cache_salt: Any = None
-    extra_key: Any = None
-    lora_path: Any = None
-    user: Any = None
-    metadata: Any = None
     conversation: Any = None
     parallel_tool_calls: Raw | UnsetType = UNSET
     reasoning: Raw | UnsetType = UNSET
@@ -71,7 +61,7 @@ def draft(body: Body) -> Draft:
         raise ValueError("no `input`")
     sections = []
     if is_given(body.tools):
-        sections.append(list_section("tools", "/tools", body.tools))
+        sections.append(tools_section("/tools", body.tools))
     if (text_format := _format_of(body.text)) is not None:
         sections.append(Section("format", "/text/format", [text_format], listed=False))
     if body.instructions:
@@ -82,8 +72,8 @@ def draft(body: Body) -> Draft:
         tuple(sections),
         namespace_of(body),
         key_params(_key_values(body), _KEY_PARAMS),
-        text_of(body.user) or name_in(body.metadata, "tenant_id", "tenant", "user_id"),
-        text_of(body.conversation) or name_in(body.metadata, "session_id", "conversation_id", "thread_id"),
+        tenant_of(body),
+        session_of(body, body.conversation),
     )
 
 
@@ -96,13 +86,6 @@ def _format_of(text: Raw | UnsetType) -> Raw | None:
     if not isinstance(chosen, dict) or chosen.get("type") == "text":
         return None
     return Raw(msgspec.json.encode(chosen))
-
-
-def section_of(kind: str, pointer: str, value: list[Raw] | str) -> Section:
-    """Return the section for a value that may be a list of items or one string."""
-    if isinstance(value, str):
-        return Section(kind, pointer, [Raw(msgspec.json.encode(value))], listed=False)
-    return Section(kind, pointer, value)
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -121,7 +104,6 @@ def turn(kind: str, item: Any) -> Turn:
 
 
 def _item_parts(item: dict[str, Any], kind_of_item: str) -> tuple[Part, ...]:
-    marker = marker_of(item)
     named = [key for key in ("call_id", "name", "arguments", "input", "output", "encrypted_content") if item.get(key)]
     if kind_of_item.startswith("reasoning") or named:
         parts = []
@@ -132,8 +114,7 @@ def _item_parts(item: dict[str, Any], kind_of_item: str) -> tuple[Part, ...]:
         if isinstance(summary, list):
             parts += [text_part(f"/summary/{index}", line) for index, line in enumerate(summary)]
         return tuple(parts)
-    rest = {key: value for key, value in item.items() if key not in _ITEM_NAMES}
-    return (Part("", f"{kind_of_item} {compact_json(rest)}", marker=marker),)
+    return (block_part("", {key: value for key, value in item.items() if key not in _ITEM_NAMES}),)
 
 
 def reply(response: Any) -> Turn | None:

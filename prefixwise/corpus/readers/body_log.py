@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -25,6 +26,10 @@ class _UnreadableError(Exception):
     """A record holds no request; the message says why."""
 
 
+class _UnsettledError(Exception):
+    """A record has something by which it may be of another API; it must be looked at as a whole."""
+
+
 class BodyLog:
     """Reads one file; remembers what it recognised, and looks again where a record does not fit."""
 
@@ -36,6 +41,7 @@ class BodyLog:
         self._api = options.input_format if options.input_format in DIALECTS.names() else None
         self._now: Recognised | None = None
         self._decoders: dict[tuple[str, tuple[str, ...]], WrapperDecoder] = {}
+        self._settled: set[Hashable] = set()
         self._formats: dict[str, None] = {}
         self._paths: dict[str, None] = {}
 
@@ -75,10 +81,8 @@ class BodyLog:
     def _request(self, number: int, line: int, data: bytes) -> Request:
         now = self._now
         if now is not None:
-            try:
-                return self._build(now, number, line, data, doubt=True)
-            except SHAPE_ERRORS:
-                pass
+            with contextlib.suppress(_UnsettledError, *SHAPE_ERRORS):
+                return self._build(now, number, line, data, settled=False)
         return self._request_slowly(number, line, data)
 
     def _request_slowly(self, number: int, line: int, data: bytes) -> Request:
@@ -99,7 +103,7 @@ class BodyLog:
         if found is None:
             raise _UnreadableError(self._why_not(value, inner))
         try:
-            request = self._build(found, number, line, data)
+            request = self._build(found, number, line, data, settled=True)
         except SHAPE_ERRORS as problem:
             raise _UnreadableError(_problem(problem)) from None
         if self._now is None or ANY not in self._now.path:
@@ -123,7 +127,7 @@ class BodyLog:
             return Recognised(next(iter(DIALECTS)), given)
         return found
 
-    def _build(self, now: Recognised, number: int, line: int, data: bytes, *, doubt: bool = False) -> Request:
+    def _build(self, now: Recognised, number: int, line: int, data: bytes, *, settled: bool) -> Request:
         inner = _after_star(now.path) or ()
         decoder = self._decoders.get((now.dialect.name, inner))
         if decoder is None:
@@ -132,8 +136,11 @@ class BodyLog:
         body, around = decoder.decode(data)
         if body is None:
             raise ValueError("no request body")
-        if doubt and now.dialect.doubtful(body):
-            raise ValueError("it looks like another API's")
+        telltale = (now.dialect.name, now.dialect.telltale(body))
+        if settled:
+            self._settled.add(telltale)
+        elif telltale not in self._settled:
+            raise _UnsettledError
         draft = now.dialect.draft(body)
         if now.dialect.name not in self._formats:
             self._formats[now.dialect.name] = None
@@ -162,8 +169,10 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         around.session or draft.session,
         around.replica,
         b"" if response is None else bytes(response),
+        around.has_reply,
         None if around.usage is None else from_json(around.usage),
         draft.opens_reply,
+        draft.automatic,
     )
 
 
@@ -221,4 +230,4 @@ def claims(path: str, head: bytes) -> bool:
     return start in (b"{", b"[") or path.removesuffix(".gz").endswith((".jsonl", ".ndjson", ".json"))
 
 
-READERS.add("bodies", Reader(("bodies", *DIALECTS.names()), 50, claims, BodyLog))
+READERS.add("bodies", Reader(("bodies", *DIALECTS.names()), 50, "text", claims, BodyLog))

@@ -38,4 +38,4 @@ def claims(path: str, head: bytes) -> bool:
     return path.endswith(PROMPT_SUFFIXES) or b"\0" not in head
 
 
-READERS.add("prompt", Reader(("text", "markdown"), 90, claims, PromptFile))
+READERS.add("prompt", Reader(("text", "markdown"), 90, "text", claims, PromptFile))
