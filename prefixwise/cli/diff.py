@@ -23,11 +23,11 @@ def diff(
 ) -> None:
     """Show where two prompts part, and what of the first one's cache the second one keeps.
 
+    \b
     Examples:
       prefixwise diff old.md new.md
-
       prefixwise diff requests.jsonl#3 requests.jsonl#4 --under vllm:block=16
-    """
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.diff import difference
     from prefixwise.analyzers.diff_report import diff_report
     from prefixwise.caches.policy import parse_policy

@@ -36,13 +36,12 @@ def hitrate(
 ) -> None:
     """Say how many prompt tokens a prefix cache serves: as reported, under each rule, and at most.
 
+    \b
     Examples:
       prefixwise hitrate requests.jsonl
-
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
-
-      prefixwise hitrate requests.jsonl --require "hit_rate>=0.6" --report markdown=hitrate.md
-    """
+      prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.requirements import parse_condition

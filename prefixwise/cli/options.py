@@ -55,10 +55,12 @@ Strict = Annotated[
 
 
 def _pointer(option: str, help: str) -> object:
-    return typer.Option(option, metavar="POINTER", help=f"{help} (JSON pointer).")
+    return typer.Option(option, metavar="POINTER", help=f"{help} (JSON pointer into a record).")
 
 
-RecordPath = Annotated[str | None, _pointer("--record-path", "Find the records of a JSON file here")]
+RecordPath = Annotated[
+    str | None, _pointer("--record-path", "Find the request body here, * for every element of a list")
+]
 TenantField = Annotated[str | None, _pointer("--tenant-field", "Take a record's tenant from here")]
 SessionField = Annotated[str | None, _pointer("--session-field", "Take a record's session from here")]
 ModelField = Annotated[str | None, _pointer("--model-field", "Take a record's model from here")]

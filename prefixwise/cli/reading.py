@@ -83,7 +83,6 @@ def secret_key(path: Path | None, console: Console) -> bytes:
     Raises:
         UserError: The file cannot be read or made, or holds something else.
     """
-    import secrets
     from pathlib import Path
 
     import typer
@@ -95,8 +94,7 @@ def secret_key(path: Path | None, console: Console) -> bytes:
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_text(secrets.token_hex(KEY_BYTES) + "\n", encoding="ascii")
+            _make_key(path)
             console.note(f"made a secret for prefix ids: {path} (keep it to yourself)")
         key = bytes.fromhex(path.read_text(encoding="ascii"))
     except (OSError, ValueError) as problem:
@@ -104,3 +102,21 @@ def secret_key(path: Path | None, console: Console) -> bytes:
     if len(key) != KEY_BYTES:
         raise UserError(f"a key is {KEY_BYTES} bytes in hexadecimal", str(path))
     return key
+
+
+def _make_key(path: Path) -> None:
+    """Make a key file, readable by its owner only and never half written; one that another run made first stays."""
+    import contextlib
+    import os
+    import secrets
+
+    from prefixwise.corpus.prefix_ids import KEY_BYTES
+
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(KEY_BYTES) + "\n")
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -23,11 +23,11 @@ def tokens(
 ) -> None:
     """Count a prompt's tokens, segment by segment, and show where its blocks end.
 
+    \b
     Examples:
       prefixwise tokens system.md
-
       prefixwise tokens requests.jsonl#0 --block 16 --blocks
-    """
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.tokens import tokens_report
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs

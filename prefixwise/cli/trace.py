@@ -15,7 +15,8 @@ def trace(
     paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="Logs, folders, globs, or -.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write the trace here (Parquet).")],
     share: Annotated[
-        bool, typer.Option("--share", help="Number prefixes, tenants, sessions and namespaces: safe to hand out.")
+        bool,
+        typer.Option("--share", help="Write numbers for ids and names, to hand the trace out."),
     ] = False,
     block: Annotated[
         int, typer.Option("--block", min=0, help="Cut at every N tokens, to join traces; 0 cuts where prompts part.")
@@ -42,13 +43,13 @@ def trace(
 ) -> None:
     """Write a log as a trace: every request as hashes of its prefixes, without its text.
 
-    `hitrate` on the trace gives the figures of the log.
+    `hitrate` on the trace gives the figures of the log. Models, token counts and times stay, with --share too.
 
+    \b
     Examples:
       prefixwise trace requests.jsonl -o requests.parquet
-
       prefixwise trace logs/ --share -o for-the-vendor.parquet
-    """
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import write_whole
     from prefixwise.cli.reading import read, read_options, refuse_overwriting, secret_key

@@ -76,7 +76,9 @@ def trace_bytes(index: CorpusIndex, key: bytes, block: int = 0, share: bool = Fa
     """
     pyarrow = need_pyarrow()
     table = pyarrow.table(_columns(index, key, block, share))
-    meta = TraceMeta(SCHEMA, SCHEMA_VERSION, __version__, block, share, index.tokenizers)
+    names = {name: _without_owner(name, n) if share else name for n, name in enumerate(index.rows.models.names)}
+    tokenizers = {names[model]: known for model, known in index.tokenizers.items()}
+    meta = TraceMeta(SCHEMA, SCHEMA_VERSION, __version__, block, share, tokenizers)
     table = table.replace_schema_metadata({_META: msgspec.json.encode(meta)})
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, sink, compression="zstd")
@@ -132,14 +134,21 @@ def _name_columns(rows: Rows, share: bool) -> dict[str, Any]:
     import pyarrow as pa
 
     columns = {}
-    for field, names in (("model", rows.models), ("provider", rows.providers)):
-        columns[field] = pa.array([names[n] for n in getattr(rows, field)]).dictionary_encode()
+    models = [_without_owner(name, n) if share else name for n, name in enumerate(rows.models.names)]
+    for field, shown in (("model", models), ("provider", rows.providers.names)):
+        columns[field] = pa.array([shown[n] for n in getattr(rows, field)], pa.string()).dictionary_encode()
     for field, names in (
         ("tenant", rows.tenants), ("session", rows.sessions), ("replica", rows.replicas), ("file", rows.files),
     ):  # fmt: skip
         shown = [_pseudonym(field, n) if share and name else name for n, name in enumerate(names.names)]
         columns[field] = pa.array([shown[n] for n in getattr(rows, field)], pa.string()).dictionary_encode()
     return columns
+
+
+def _without_owner(model: str, number: int) -> str:
+    """Return a model's name without what its owner put into it: `ft:gpt-4o:acme::x` becomes `ft:gpt-4o:model-3`."""
+    parts = model.split(":")
+    return f"{parts[0]}:{parts[1]}:model-{number}" if parts[0] == "ft" and len(parts) > 2 else model
 
 
 def _pseudonym(field: str, number: int) -> str:

@@ -30,9 +30,6 @@ class Broken(msgspec.Struct, frozen=True):
         return f"{self.where}: {self.reason}"
 
 
-PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".jinja", ".jinja2", ".j2", ".tmpl")
-"""Names of files that are one prompt, whatever they begin with."""
-
 FIELDS = ("tenant", "session", "model", "start", "end", "replica", "salt")
 """Values whose place in a record a user can name by a JSON pointer."""
 

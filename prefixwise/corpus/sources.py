@@ -19,6 +19,8 @@ from typing import Any
 from prefixwise.core.errors import UserError
 
 STDIN = "-"
+PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".jinja", ".jinja2", ".j2", ".tmpl")
+"""Names of files that are one prompt, whatever they begin with."""
 LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz", ".parquet")
 _GZIP_MAGIC = b"\x1f\x8b"
 # The longer marks first: UTF-32-LE begins like UTF-16-LE.
@@ -33,7 +35,9 @@ _BUFFER = 1 << 20
 
 
 def find_files(arguments: Sequence[str]) -> list[str]:
-    """Return the files that `arguments` name, each once, in order; folders give their logs, sorted.
+    """Return the files that `arguments` name, each once, in order.
+
+    Folders give their logs, sorted, or their prompt files where they hold no logs.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
@@ -57,7 +61,7 @@ def find_files(arguments: Sequence[str]) -> list[str]:
         advice = "name a file, a folder, a glob, or - for standard input"
         raise UserError(what, missing[0] or '""', advice, exit_code=2 if found else 3)
     if not found:
-        raise UserError("no log found in the folder", ", ".join(arguments), _folder_help(), exit_code=3)
+        raise UserError("no log and no prompt found in the folder", ", ".join(arguments), _folder_help(), exit_code=3)
     return list(found.values())
 
 
@@ -72,12 +76,14 @@ def _logs_in(folder: Path) -> list[str]:
 
     names = []
     for place, _, files in os.walk(folder, onerror=refuse):
-        names += [(Path(place) / name).as_posix() for name in files if name.endswith(LOG_SUFFIXES)]
-    return sorted(name for name in names if Path(name).is_file())
+        names += [(Path(place) / name).as_posix() for name in files]
+    names = sorted(name for name in names if name.endswith((*LOG_SUFFIXES, *PROMPT_SUFFIXES)) and Path(name).is_file())
+    return [name for name in names if name.endswith(LOG_SUFFIXES)] or names
 
 
 def _folder_help() -> str:
-    return f"folders are searched for {', '.join(LOG_SUFFIXES)}; name other files"
+    suffixes = ", ".join((*LOG_SUFFIXES, *PROMPT_SUFFIXES))
+    return f"folders are searched for {suffixes}; name other files"
 
 
 @contextmanager

@@ -42,8 +42,6 @@ class Piece(msgspec.Struct, frozen=True):
 class AssumedTemplate:
     """The assumed chat framing, in the vocabulary of one tokenizer."""
 
-    name = "assumed chat framing"
-
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         start, message, end = tokenizer.frame or (START, MESSAGE, END)

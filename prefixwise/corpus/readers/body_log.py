@@ -16,9 +16,10 @@ from prefixwise.core.request import Request
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import from_json
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
-from prefixwise.corpus.reader import PROMPT_SUFFIXES, READERS, Broken, Reader, ReadOptions
+from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
 from prefixwise.corpus.records import raw_records, repaired
+from prefixwise.corpus.sources import PROMPT_SUFFIXES
 from prefixwise.corpus.wrapper import Around, WrapperDecoder
 
 

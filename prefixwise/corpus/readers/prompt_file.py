@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 
 from prefixwise.core.request import Request, Section
-from prefixwise.corpus.reader import PROMPT_SUFFIXES, READERS, Broken, Reader, ReadOptions
+from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions
+from prefixwise.corpus.sources import PROMPT_SUFFIXES
 
 _MARKDOWN = (".md", ".markdown", ".mdx")
 

@@ -76,7 +76,8 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, Tree):
         return [_tree(block)]
     table = as_table(block)
-    assert isinstance(table, Table)
+    if not isinstance(table, Table):
+        raise TypeError(f"no way to write {type(block).__name__}")
     right = [isinstance(block, Series) or column.unit is not Unit.TEXT for column in table.columns]
     rows = [
         [escape(show(cell, column.unit)) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows

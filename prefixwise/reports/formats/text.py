@@ -176,7 +176,8 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
     heads = [Head(""), Head("", fixed=True), Head("least", right=True), Head("most", right=True)]
     indexes = charts.sample(len(block.points), _POINTS)
     table = as_table(block)
-    assert table is not None
+    if table is None:
+        raise TypeError(f"no way to write {type(block).__name__}")
     rows = [_shown(table.rows[index], table.columns) for index in indexes]
     numbers = grid([Head(visible(column.title), right=True) for column in table.columns], rows, width)
     left_out = len(block.points) - len(indexes)
