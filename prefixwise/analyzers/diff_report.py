@@ -76,7 +76,7 @@ def diff_report(
     kept = tuple(_kept(difference, policy) for policy in policies)
     blocks: list[Block] = [Text("verdict", _summary(difference))]
     if difference.verdict is not Verdict.IDENTICAL:
-        blocks.append(_place(difference, names, excerpts))
+        blocks.append(_place(difference, excerpts))
     blocks.append(_costs(difference, kept))
     before, first_after, second_after = _context(difference, excerpts)
     values = DiffValues(
@@ -148,7 +148,7 @@ def _context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]
     return before, first_after, second_after
 
 
-def _place(difference: Difference, names: tuple[str, str], excerpts: Excerpts) -> Table:
+def _place(difference: Difference, excerpts: Excerpts) -> Table:
     before, first_after, second_after = _context(difference, excerpts)
     columns = (
         Column("prompt", "prompt"),
@@ -160,8 +160,8 @@ def _place(difference: Difference, names: tuple[str, str], excerpts: Excerpts) -
     )
     rows: list[tuple[Cell, ...]] = []
     for name, field, after in (
-        (names[0], difference.first_field, first_after),
-        (names[1], difference.second_field, second_after),
+        ("first", difference.first_field, first_after),
+        ("second", difference.second_field, second_after),
     ):
         role = difference.role or difference.kind
         rows.append((name, field, role if field is not None else None, difference.char_offset, before,

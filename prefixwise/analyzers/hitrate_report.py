@@ -87,9 +87,9 @@ def _summary(result: HitRate) -> tuple[str, ...]:
     modelled, reported = by_rule[rule], by_rule.get(REPORTED)
     if modelled.hit_rate is None:
         return ("The requests hold no prompt tokens.",)
-    lines = [f"A cache under {rule} serves {modelled.hit_rate:.1%} of the prompt tokens."]
+    lines = [f"A cache under {rule} serves {100 * modelled.hit_rate:.1f} % of the prompt tokens."]
     if reported is not None and reported.hit_rate is not None:
-        lines[0] += f" The log reports {reported.hit_rate:.1%}."
+        lines[0] += f" The log reports {100 * reported.hit_rate:.1f} %."
         if modelled.hit_rate - reported.hit_rate > _FAR:
             lines.append(
                 "Far fewer are reported than were shared: not the text, but a minimum length, expiry, another "
@@ -181,27 +181,28 @@ def _prefixes(result: HitRate) -> Table:
 
 
 def _lost(corpus: Corpus, result: HitRate) -> Table:
-    columns = (
+    columns = [
         Column("request", "request"),
         Column("prompt_tokens", "tokens", Unit.TOKENS),
         Column("cached_tokens", "cached", Unit.TOKENS),
         Column("nearest", "nearest"),
-        Column("parts_after", "differs at", Unit.TOKENS),
-        Column("then", "continues with"),
+        Column("differs_at", "differs at", Unit.TOKENS),
         Column("reason", "rest is"),
-    )
-    rows = tuple(
+    ]
+    rows: list[tuple[Cell, ...]] = [
         (
             _short(lost.at, corpus),
             lost.prompt_tokens,
             lost.cached_tokens,
             _short(lost.nearest, corpus) if lost.nearest else None,
             lost.parts_after,
-            lost.then,
             _REASONS[lost.reason],
         )
         for lost in result.lost
-    )
+    ]
+    if any(lost.then for lost in result.lost):
+        columns.insert(-1, Column("then", "continues with"))
+        rows = [(*row[:-1], lost.then, row[-1]) for row, lost in zip(rows, result.lost, strict=True)]
     note = (
         f"Under {first_rule(result)}; the first request of each family is left out. Nearest: the earlier request with "
         "the longest common prefix; differs at: its length in tokens."
@@ -209,7 +210,7 @@ def _lost(corpus: Corpus, result: HitRate) -> Table:
     worst = next((lost for lost in result.lost if lost.nearest), None)
     if worst is not None and corpus.index is not None:
         note += f" See where the first one parts: prefixwise diff '{worst.nearest}' '{worst.at}'"
-    return Table("lost_most", "Requests that lost most", columns, rows, note)
+    return Table("lost_most", "Requests that lost most", tuple(columns), tuple(rows), note)
 
 
 def _models(models: tuple[ModelTokens, ...]) -> Table:

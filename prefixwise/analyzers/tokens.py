@@ -98,26 +98,28 @@ def _exactness(rendered: Rendered) -> Exactness:
 
 
 def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
-    columns = (
+    columns = [
         Column("field", "field"),
         Column("role", "role"),
         Column("tokens", "tokens", Unit.TOKENS),
-        Column("start", "from", Unit.TOKENS),
         Column("end", "to", Unit.TOKENS),
-        Column("blocks", f"blocks of {block}"),
-        Column("past_boundary", "past boundary", Unit.TOKENS),
-        Column("marker", "marker"),
+        Column("blocks", "blocks"),
+        Column("past_boundary", "past", Unit.TOKENS),
         Column("text", "text"),
-    )
-    rows = tuple(_row(stretch, block, excerpts) for stretch in rendered.stretches if not stretch.framing)
-    framing = sum(stretch.tokens for stretch in rendered.stretches if stretch.framing)
+    ]
+    shown = [stretch for stretch in rendered.stretches if not stretch.framing]
+    rows = [_row(stretch, block, excerpts) for stretch in shown]
+    if any(stretch.marker for stretch in shown):
+        columns.append(Column("marker", "marker"))
+        rows = [(*row, "ends here" if s.marker else None) for row, s in zip(rows, shown, strict=True)]
+    framing = rendered.tokens - sum(stretch.tokens for stretch in shown)
     whole, rest = divmod(rendered.tokens, block)
     note = (
         f"{rendered.tokens:,} tokens ({rendered.tokenizer.name}, {_exactness(rendered)}), {framing:,} of them the "
-        f"template's, between the segments: {whole:,} whole blocks of {block} and {rest} tokens. Past boundary: "
-        "tokens at the end that share their block with what follows."
+        f"template's, between the segments: {whole:,} whole blocks of {block} and {rest} tokens. To: where the segment "
+        "ends. Past: tokens at its end that share their block with what follows."
     )
-    return Table("segments", "Segments in cache order", columns, rows, note)
+    return Table("segments", "Segments in cache order", tuple(columns), tuple(rows), note)
 
 
 def _row(stretch: Stretch, block: int, excerpts: Excerpts) -> tuple[Cell, ...]:
@@ -126,11 +128,9 @@ def _row(stretch: Stretch, block: int, excerpts: Excerpts) -> tuple[Cell, ...]:
         stretch.pointer or "(whole prompt)",
         stretch.role or stretch.kind,
         stretch.tokens,
-        stretch.start,
         stretch.end,
         str(first) if first == last else f"{first}-{last}",
         stretch.end % block,
-        "marker" if stretch.marker else None,
         excerpt(stretch.text, excerpts),
     )
 

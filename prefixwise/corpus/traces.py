@@ -156,7 +156,7 @@ class TraceRows:
         repeats = self._accesses - self._mooncake_nodes
         return (
             f"Trace of {self._grain}-token blocks: {self._accesses:,} block accesses, {self._mooncake_nodes:,} "
-            f"distinct, {repeats:,} repeats ({repeats / self._accesses:.2%} of blocks).",
+            f"distinct, {repeats:,} repeats ({100 * repeats / self._accesses:.2f} % of blocks).",
         )
 
 
