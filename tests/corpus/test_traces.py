@@ -253,7 +253,7 @@ def test_a_small_mooncake_trace_by_hand() -> None:
     assert by_rule["vllm:block=4"].cached_tokens == 0 + 4 + 8 + 8
     assert by_rule["vllm:block=8"].cached_tokens == 0 + 0 + 8 + 8
     assert "reported" not in by_rule
-    assert "12 block accesses, 6 distinct, 6 repeats (50.00% of blocks)" in corpus.facts[0]
+    assert "12 block accesses, 6 distinct, 6 repeats (50.00 % of blocks)" in corpus.facts[0]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_the_shared_mooncake_conversation_trace_has_its_published_figures() -> N
     (fact,) = corpus.facts
     assert "512-token blocks: 288,500 block accesses, 182,790 distinct, 105,710 repeats" in fact
     assert round(105_710 / 288_500, 4) == 0.3664
-    assert "36.64%" in fact
+    assert "36.64 %" in fact
     result = hit_rate(corpus, ["vllm:block=512"])
     by_rule = {counts.rule: counts for counts in result.totals}
     assert by_rule["ceiling"].prompt_tokens == 144_793_823
