@@ -140,6 +140,10 @@ class InputFile(msgspec.Struct, frozen=True):
     records: int
     broken: int
     reason_skipped: str = ""
+    joined: int = 0
+    """Records of a call that another record had already told of."""
+    left_out: tuple[tuple[str, int], ...] = ()
+    """(Why, how many) of calls that no model computed."""
 
 
 class Requirement(msgspec.Struct, frozen=True):

@@ -6,11 +6,26 @@ message is recognised by its bytes.
 
 from __future__ import annotations
 
+import enum
+
 import msgspec
 
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.times import ABSENT
 from prefixwise.core.usage import Usage
+
+
+class Mark(enum.IntFlag):
+    """What a log shows of a call beside its text; where a mark is set, its figures are to be read with care."""
+
+    ABORTED = 1
+    """Ended before the answer was whole, by the client or the engine."""
+    CUT = 2
+    """The exporter cut a text; a cut text is not a changed text."""
+    REDACTED = 4
+    """The exporter blotted out a text."""
+    PARTIAL = 8
+    """The log holds the conversation, but not the system prompt and tools before it."""
 
 
 class Ref(msgspec.Struct, frozen=True):
@@ -98,6 +113,8 @@ class Request(msgspec.Struct, gc=False):
         has_reply: Whether that holds the answer itself, not only its cost.
         automatic: TTL in seconds where the provider is asked to place a marker at the end by itself, else None.
         opens_reply: Whether the template opens the assistant's turn after the last message.
+        id: What tells records of one call; empty where the log has no such thing.
+        marks: `Mark` bits.
     """
 
     path: str
@@ -120,6 +137,8 @@ class Request(msgspec.Struct, gc=False):
     usage: Usage | None = None
     opens_reply: bool = True
     automatic: float | None = None
+    id: str = ""
+    marks: int = 0
 
     @property
     def ref(self) -> Ref:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
+from prefixwise.core.request import Request
+from prefixwise.corpus.call import Answer
 from prefixwise.corpus.index import CorpusIndex
-from prefixwise.corpus.reader import HEAD, SHOWN_BROKEN, Broken, Progress, Reader, Reading, ReadOptions, reader_for
+from prefixwise.corpus.reader import (
+    HEAD,
+    SHOWN_BROKEN,
+    Broken,
+    Progress,
+    Reader,
+    Reading,
+    ReadOptions,
+    Skipped,
+    reader_for,
+)
 from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.sources import find_files, open_plain
 from prefixwise.corpus.tokenizer import Exactness
@@ -76,7 +89,7 @@ def read_corpus(
                 inputs.append(_read_text(path, reader, stream, index, broken, options, progress))
     if len(traces.rows) and len(index.rows):
         raise UserError("traces and logs cannot be counted together", help="give them to two runs")
-    read = sum(file.records - file.broken for file in inputs)
+    read = len(traces.rows) + len(index.rows)
     if not read and not any(file.broken for file in inputs):
         raise UserError("no request in the input", ", ".join(file.path for file in inputs), exit_code=3)
     if not read:
@@ -102,14 +115,22 @@ def _read_text(
 ) -> InputFile:
     reading: Reading = reader.open(path, options)
     records = failures = 0
-    for request in reading.requests(stream):
+    joined_before = index.joined
+    left_out: Counter[str] = Counter()
+    for found in reading.requests(stream):
+        if isinstance(found, Answer):
+            index.join(found)
+            continue
         records += 1
-        if not isinstance(request, Broken):
+        request: Request | Skipped | Broken = found
+        if isinstance(request, Request):
             try:
                 index.add(request)
             except ValueError as problem:
                 request = Broken(path, request.record, request.line, str(problem))
-        if isinstance(request, Broken):
+        if isinstance(request, Skipped):
+            left_out[request.reason] += 1
+        elif isinstance(request, Broken):
             failures += 1
             if options.strict:
                 raise UserError(request.reason, request.where)
@@ -118,4 +139,13 @@ def _read_text(
         if records % _PROGRESS_EVERY == 0:
             progress(records, None, path)
     index.finish()
-    return InputFile(path, reading.format, reading.mode, reading.record_path, records, failures)
+    return InputFile(
+        path,
+        reading.format,
+        reading.mode,
+        reading.record_path,
+        records,
+        failures,
+        joined=index.joined - joined_before,
+        left_out=tuple(sorted(left_out.items())),
+    )

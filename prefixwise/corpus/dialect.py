@@ -67,6 +67,25 @@ SHAPE_ERRORS = (
 )
 """What reading a record of the wrong shape may raise: the record is broken, not the program."""
 
+
+def reply_turn(api: str, answer: Any, opens_reply: bool) -> Turn | None:
+    """Read a logged answer: as its API writes it, as another one does (gateways translate), or as a bare message.
+
+    Args:
+        api: Whose request body it answers.
+        answer: Decoded JSON of the answer.
+        opens_reply: Whether the prompt opened the assistant's turn.
+    """
+    if isinstance(answer, str):
+        return Turn("assistant" if opens_reply else None, (Part("", answer),)) if answer else None
+    dialect = DIALECTS.get(api)
+    if (turn := dialect.reply(answer)) is not None or not isinstance(answer, dict):
+        return turn
+    if "content" in answer or "role" in answer:
+        return dialect.turn("messages", {**answer, "role": "assistant"})
+    return next((turn for other in DIALECTS if (turn := other.reply(answer)) is not None), None)
+
+
 MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint", "cachePoint"})
 _TTL_SECONDS = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0, "12h": 43200.0}
 

@@ -12,11 +12,13 @@ from typing import Any
 import msgspec
 
 from prefixwise.core.namespace import SHARED, Namespace
-from prefixwise.core.request import Part, Request, Turn
+from prefixwise.core.request import Request
 from prefixwise.core.usage import Usage
-from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
+from prefixwise.corpus.call import Answer
+from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
+from prefixwise.corpus.joins import Joins, KnownCall
 from prefixwise.corpus.rows import NONE, Row, Rows
 from prefixwise.corpus.tokenizer import Exactness, Tokenizer, provider_of
 from prefixwise.corpus.tokenizers.ids import TokenIds
@@ -70,6 +72,9 @@ class _Taken(msgspec.Struct, gc=False):
     rest: list[int]
     opened: bool
     reply: int
+    id: str
+    marks: int
+    api: str
 
 
 class CorpusIndex:
@@ -95,6 +100,16 @@ class CorpusIndex:
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
         self._taken: list[_Taken] = []
+        self._joins = Joins(self.rows)
+
+    @property
+    def joined(self) -> int:
+        """How many records told of a call that was known already."""
+        return self._joins.joined
+
+    def join(self, answer: Answer) -> None:
+        """Fill in what a later record says of a call; it may come before the call too."""
+        self._joins.answers.append(answer)
 
     def add(self, request: Request) -> None:
         """Take in one request.
@@ -140,7 +155,12 @@ class CorpusIndex:
                 head,
                 rest,
                 request.opens_reply,
-                self._reply(request, vocabulary) if request.has_reply else -1,
+                self._reply(request.api, request.response, request.opens_reply, vocabulary)
+                if request.has_reply
+                else -1,
+                request.id,
+                request.marks,
+                request.api,
             )
         )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
@@ -153,14 +173,10 @@ class CorpusIndex:
                 return count
         return len(items)
 
-    def _reply(self, request: Request, vocabulary: Vocabulary) -> int:
+    def _reply(self, api: str, response: bytes, opens_reply: bool, vocabulary: Vocabulary) -> int:
         """Return the item of the logged answer, -1 where the log holds none that can be read."""
         try:
-            answer = msgspec.json.decode(request.response)
-            if isinstance(answer, str):
-                turn: Turn | None = Turn("assistant" if request.opens_reply else None, (Part("", answer),))
-            else:
-                turn = DIALECTS.get(request.api).reply(answer)
+            turn = reply_turn(api, msgspec.json.decode(response), opens_reply)
         except SHAPE_ERRORS:
             return -1
         if turn is None or isinstance(vocabulary.tokenizer, TokenIds):  # a text that continues ids has none
@@ -170,8 +186,25 @@ class CorpusIndex:
     def finish(self) -> None:
         """Turn every request taken in so far into a row."""
         self._items.render()
-        self.rows.extend([self._row(number, taken) for number, taken in enumerate(self._taken, len(self.rows))])
+        first = len(self.rows)
+        made: list[Row] = []
+        for taken in self._taken:
+            number = first + len(made)
+            row = self._row(number, taken)
+            if taken.id and self._joins.is_known(number, row, taken, made):
+                self.rows.markers.pop(number, None)
+                self.rows.bands.pop(number, None)
+            else:
+                made.append(row)
+        self.rows.extend(made)
         self._taken.clear()
+        if self._joins.answers:
+            self._joins.fill_in(self._answer)
+
+    def _answer(self, call: KnownCall, response: bytes) -> int:
+        """Return the node at which a known call's answer ends, -1 where it cannot be read."""
+        reply = self._reply(call.api, response, call.opened, call.vocabulary)
+        return self._step(self.rows.node[call.row], reply) if reply >= 0 else NONE
 
     def _row(self, number: int, taken: _Taken) -> Row:
         """Walk one request and return its row, which will have this number."""
@@ -183,6 +216,10 @@ class CorpusIndex:
             head.node = self._walk(tools_end, head.items[head.tools :])
         node = self._walk(head.node, taken.rest)
         response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        marks = taken.marks
+        if self._items.marks:
+            for item in self._items.marks.keys() & {*head.items, *taken.rest}:
+                marks |= self._items.marks[item]
         if self._items.special or taken.automatic is not None:
             self._add_special(number, taken)
         return Row(  # in the order of its fields: keywords would double its cost
@@ -207,6 +244,7 @@ class CorpusIndex:
             NONE if usage.cached_tokens is None else usage.cached_tokens,
             NONE if usage.cache_write_tokens is None else usage.cache_write_tokens,
             NONE if usage.output_tokens is None else usage.output_tokens,
+            marks,
             taken.start,
             taken.end,
             taken.ttft,

@@ -17,6 +17,7 @@ import msgspec
 
 from prefixwise.core.request import Section, Turn
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
+from prefixwise.corpus.exporter_marks import marks_of
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer
 from prefixwise.corpus.tree import TokenTree
@@ -58,6 +59,8 @@ class Items:
         self.segments: list[tuple[int, ...]] = []
         self.is_head = bytearray()
         self.special: dict[int, Special] = {}
+        self.marks: dict[int, int] = {}
+        """`Mark` bits of the few items in which an exporter cut or blotted out text."""
         self.bytes_queued = 0
         """Raw bytes of the items that wait for `render`."""
         self._tree = tree
@@ -98,7 +101,10 @@ class Items:
 
     def _add_raw(self, vocabulary: Vocabulary, where: tuple[str, str], raw: bytes) -> int:
         turn = turn_of(*where, raw)
-        return self.add(vocabulary, turn, where[1] in HEAD_KINDS or turn.role in HEAD_ROLES)
+        item = self.add(vocabulary, turn, where[1] in HEAD_KINDS or turn.role in HEAD_ROLES)
+        if marks := marks_of(raw, turn):
+            self.marks[item] = marks
+        return item
 
     def add(self, vocabulary: Vocabulary, turn: Turn, is_head: bool = False) -> int:
         """Queue a turn and return its number."""

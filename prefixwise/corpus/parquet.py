@@ -30,7 +30,7 @@ SCHEMA = "prefixwise/trace"
 SCHEMA_VERSION = 1
 _META = b"prefixwise"
 _PARTS = ("salt", "cache_key", "adapter", "extra", "cached_content")
-_COUNTS = ("record", "line", "prompt_tokens", "answer_tokens", "tools_end", "system_end")
+_COUNTS = ("record", "line", "prompt_tokens", "answer_tokens", "tools_end", "system_end", "marks")
 _REPORTED = ("reported_prompt", "reported_cached", "reported_written", "reported_output")
 _TIMES = ("start", "end", "ttft")
 

@@ -11,6 +11,8 @@ import msgspec
 from prefixwise.core.errors import UserError
 from prefixwise.core.registry import Registry
 from prefixwise.core.request import Request
+from prefixwise.corpus.call import Answer
+from prefixwise.corpus.signs import key_paths, missing
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -28,6 +30,15 @@ class Broken(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.reason}"
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A record of a call that no model computed: counted and named, not a fault."""
+
+    path: str
+    record: int
+    line: int
+    reason: str
 
 
 FIELDS = ("tenant", "session", "model", "start", "end", "replica", "salt")
@@ -57,7 +68,7 @@ class Reading(Protocol):
     record_path: str
     mode: Literal["log", "prompt", "trace"]
 
-    def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
+    def requests(self, stream: io.BufferedReader) -> Iterator[Request | Answer | Skipped | Broken]:
         """Yield every record of `stream`, in order."""
         ...
 
@@ -82,6 +93,7 @@ class Reader(msgspec.Struct, frozen=True):
         claims: Says from the path and the first bytes whether a file is of this format.
         open: For text: starts reading, (path, options) to a `Reading`. For traces: reads a file into `TraceRows`,
             (path, stream, rows, broken records, options, progress) to an `InputFile`.
+        signs: Sets of places of values by which a format of JSON records is told.
     """
 
     names: tuple[str, ...]
@@ -89,9 +101,24 @@ class Reader(msgspec.Struct, frozen=True):
     kind: Literal["text", "trace"]
     claims: Callable[[str, bytes], bool]
     open: Callable[..., Any]
+    signs: tuple[frozenset[str], ...] = ()
 
 
 READERS: Registry[Reader] = Registry("input format", "prefixwise.corpus.readers", "readers")
+
+
+def nearest_format(record: bytes) -> str:
+    """Return in a clause which export format a JSON record is most like and what it lacks; '' if it is like none."""
+    paths = key_paths(record)
+    best, fewest, share = "", frozenset[str](), 0.0
+    for reader in READERS:
+        for sign in reader.signs:
+            lacking = sign - paths
+            if (have := 1 - len(lacking) / len(sign)) > share:
+                best, fewest, share = reader.names[0], lacking, have
+    if not best or not fewest:
+        return ""
+    return f"nearest is {best}, which also has {', '.join(sorted(fewest))}"
 
 
 def reader_for(path: str, head: bytes, options: ReadOptions) -> Reader:
@@ -110,6 +137,8 @@ def reader_for(path: str, head: bytes, options: ReadOptions) -> Reader:
             f"unknown input format {options.input_format!r}", "--input-format", f"known: {', '.join(known)}"
         )
     for reader in readers:
+        if options.record_path is not None and reader.signs:
+            continue  # the user says where the bodies stand, whatever is around them
         if reader.claims(path, head):
             return reader
     raise UserError("is not a log, a prompt or a trace (binary data)", path)

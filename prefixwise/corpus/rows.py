@@ -72,6 +72,7 @@ class Row(msgspec.Struct, gc=False):
     reported_cached: int = NONE
     reported_written: int = NONE
     reported_output: int = NONE
+    marks: int = 0
     start: float = ABSENT
     end: float = ABSENT
     ttft: float = ABSENT
@@ -92,6 +93,7 @@ class Rows:
         tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
         param_set: Which set of key parameters (`param_sets`).
         reported_prompt, reported_cached, reported_written, reported_output: The log's own usage, -1 where absent.
+        marks: `Mark` bits: aborted, cut, redacted, partial.
         start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
         bands: By row: (fewer, more) tokens that media of unknown size may add.
@@ -118,6 +120,7 @@ class Rows:
     reported_cached: array[int]
     reported_written: array[int]
     reported_output: array[int]
+    marks: array[int]
     start: array[float]
     end: array[float]
     ttft: array[float]

@@ -8,7 +8,8 @@ from pathlib import Path
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
-from prefixwise.corpus.reader import HEAD, Broken, Reading, ReadOptions, reader_for
+from prefixwise.corpus.call import Answer
+from prefixwise.corpus.reader import HEAD, Broken, Reading, ReadOptions, Skipped, reader_for
 from prefixwise.corpus.sources import STDIN, is_readable, open_plain
 
 
@@ -41,8 +42,13 @@ def read_requests(
             raise UserError("a trace holds no text", path, "hitrate counts traces")
         reading: Reading = reader.open(path, options)
         for request in reading.requests(stream):
+            if isinstance(request, Answer):
+                continue
             records += 1
-            if isinstance(request, Broken):
+            if isinstance(request, Skipped):
+                if request.record == wanted:
+                    raise UserError(f"the call was left out: {request.reason}", address)
+            elif isinstance(request, Broken):
                 broken += 1
                 problem = problem or request
                 if request.record == wanted or options.strict:

@@ -10,12 +10,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
-from prefixwise.core.namespace import SHARED
-from prefixwise.core.pointer import ANY, format_pointer, resolve
+from prefixwise.core.pointer import ANY, format_pointer
 from prefixwise.core.request import Request
-from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import from_json
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
+from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
 from prefixwise.corpus.records import raw_records, repaired
@@ -147,7 +146,7 @@ class BodyLog:
             self._formats[now.dialect.name] = None
         request = _assemble(self._path, number, line, now.dialect, draft, around)
         if self._options.fields:
-            _apply_fields(request, data, self._options.fields)
+            apply_fields(request, data, self._options.fields)
         return request
 
 
@@ -175,26 +174,6 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         draft.opens_reply,
         draft.automatic,
     )
-
-
-def _apply_fields(request: Request, data: bytes, fields: Any) -> None:
-    """Put the values that the user's pointers lead to in place of what was found."""
-    record = msgspec.json.decode(data)
-    for field, keys in fields.items():
-        value = next(resolve(record, keys), None)
-        if value is None:
-            continue
-        if field in ("start", "end"):
-            setattr(request, field, epoch_seconds(value))
-        elif field == "salt":
-            base = request.namespace or SHARED
-            request.namespace = msgspec.structs.replace(base, salt=_scalar(value))
-        else:
-            setattr(request, field, _scalar(value))
-
-
-def _scalar(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _descend(data: bytes, keys: tuple[str, ...]) -> list[bytes]:

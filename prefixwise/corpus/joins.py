@@ -1,0 +1,127 @@
+"""Records of one call, joined: duplicates of a record, and answers that were logged later than the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from prefixwise.corpus.call import Answer
+from prefixwise.corpus.items import Vocabulary
+from prefixwise.corpus.rows import NONE, Row, Rows
+
+_FILLED = ("reported_prompt", "reported_cached", "reported_written", "reported_output", "end", "ttft")
+
+
+class KnownCall(msgspec.Struct, frozen=True, gc=False):
+    """A call that has an id: where its row is, and what reading its answer takes."""
+
+    row: int
+    vocabulary: Vocabulary
+    api: str
+    opened: bool
+
+
+class Taken(Protocol):
+    """What a call is known by."""
+
+    id: str
+    vocabulary: Vocabulary
+    api: str
+    opened: bool
+
+
+class Joins:
+    """The calls of a corpus that have ids, by id. `joined` counts the records that were joined to another.
+
+    Two records are one call where id, model and prompt are the same: batches use the same ids again.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.joined = 0
+        self.answers: list[Answer] = []
+        """What waits for its call."""
+        self._rows = rows
+        self._calls: dict[int, KnownCall] = {}
+
+    def is_known(self, number: int, row: Row, taken: Taken, made: list[Row]) -> bool:
+        """Say whether `row` is a second record of a call, and fill in what the first did not have.
+
+        Args:
+            number: Of the row, if it is new.
+            row: Made from the record.
+            taken: The record.
+            made: New rows that are not in the columns yet, the last of them number `number` - 1.
+        """
+        key = hash(taken.id)
+        call = self._calls.get(key)
+        first = len(self._rows)
+        if call is not None:
+            known: Any = made[call.row - first] if call.row >= first else _Columns(self._rows, call.row)
+            if known.node == row.node and known.model == row.model:
+                _fill(known, row)
+                self.joined += 1
+                return True
+        self._calls[key] = KnownCall(number, taken.vocabulary, taken.api, taken.opened)
+        return False
+
+    def fill_in(self, read: Callable[[KnownCall, bytes], int]) -> None:
+        """Give the answers that wait to their calls; those whose call has not come yet go on waiting.
+
+        Args:
+            read: Returns the node at which an answer (JSON) to a call ends, -1 where it cannot be read.
+        """
+        waiting = []
+        for answer in self.answers:
+            call = self._calls.get(hash(answer.id))
+            if call is None:
+                waiting.append(answer)
+                continue
+            usage = answer.usage
+            said = Row(end=answer.end, ttft=answer.ttft, marks=answer.marks)
+            for name, count in msgspec.structs.asdict(usage).items() if usage else ():
+                if name in _USAGE and count is not None:
+                    setattr(said, _USAGE[name], count)
+            if answer.response and self._rows.response_node[call.row] == NONE:
+                said.response_node = read(call, answer.response)
+            if said.response_node != NONE:
+                depth = self._rows.tree.depth
+                said.answer_tokens = depth[said.response_node] - depth[self._rows.node[call.row]]
+            _fill(_Columns(self._rows, call.row), said)
+            self.joined += 1
+        self.answers = waiting
+
+
+_USAGE = {
+    "prompt_tokens": "reported_prompt",
+    "cached_tokens": "reported_cached",
+    "cache_write_tokens": "reported_written",
+    "output_tokens": "reported_output",
+}
+
+
+class _Columns:
+    """One row of the columns, as if it were a `Row`."""
+
+    def __init__(self, rows: Rows, number: int) -> None:
+        object.__setattr__(self, "_at", (rows, number))
+
+    def __getattr__(self, name: str) -> Any:
+        rows, number = self._at
+        return getattr(rows, name)[number]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        rows, number = self._at
+        getattr(rows, name)[number] = value
+
+
+def _fill(known: Any, said: Row) -> None:
+    """Put what `said` says and `known` does not into `known`."""
+    for name in _FILLED:
+        value = getattr(known, name)
+        if value == NONE or value != value:
+            setattr(known, name, getattr(said, name))
+    if known.response_node == NONE:
+        known.response_node, known.answer_tokens = said.response_node, said.answer_tokens
+    known.marks |= said.marks
