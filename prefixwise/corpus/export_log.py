@@ -73,15 +73,12 @@ class ExportLog:
             try:
                 found = list(self._decoder.calls(data))
             except SHAPE_ERRORS as problem:
-                mended = repaired(data)
                 try:
-                    found = list(self._decoder.calls(mended)) if mended and mended != data else None
+                    data = repaired(data) or data
+                    found = list(self._decoder.calls(data))
                 except SHAPE_ERRORS:
-                    found = None
-                if found is None:
                     yield self._broken(line, _problem(problem))
                     continue
-                data = mended or data
             yield from self._each(found, line, data)
         yield from self._each(self._decoder.rest(), line, b"")
 

@@ -131,6 +131,9 @@ class CorpusIndex:
         head = self._heads.get(key)
         if head is None:
             head = self._heads[key] = _Head(tuple(items[:heads]), tools, self._new_family(request))
+        reply = -1
+        if request.has_reply:
+            reply = self._reply(request.api, request.response, request.opens_reply, vocabulary)
         rest = items[heads:]
         if request.opens_reply:
             rest.append(vocabulary.opening)
@@ -155,9 +158,7 @@ class CorpusIndex:
                 head,
                 rest,
                 request.opens_reply,
-                self._reply(request.api, request.response, request.opens_reply, vocabulary)
-                if request.has_reply
-                else -1,
+                reply,
                 request.id,
                 request.marks,
                 request.api,

@@ -12,7 +12,7 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.registry import Registry
 from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer
-from prefixwise.corpus.signs import key_paths, missing
+from prefixwise.corpus.signs import key_paths
 
 
 class Broken(msgspec.Struct, frozen=True):

@@ -45,14 +45,10 @@ def read_requests(
             if isinstance(request, Answer):
                 continue
             records += 1
-            if isinstance(request, Skipped):
-                if request.record == wanted:
-                    raise UserError(f"the call was left out: {request.reason}", address)
-            elif isinstance(request, Broken):
-                broken += 1
-                problem = problem or request
-                if request.record == wanted or options.strict:
-                    raise UserError(f"the record is broken: {request.reason}", address)
+            if not isinstance(request, Request):
+                _refuse(request, address, wanted, options)
+                broken += isinstance(request, Broken)
+                problem = problem or (request if isinstance(request, Broken) else None)
             elif wanted is None or request.record == wanted:
                 found.append(request)
                 if wanted is not None or (most is not None and len(found) >= most):
@@ -64,6 +60,15 @@ def read_requests(
         raise UserError(f"no request in the file{reason}", path, exit_code=2 if problem else 3)
     read = len(found) if wanted is not None else records
     return found, InputFile(path, reading.format, reading.mode, reading.record_path, read, broken)
+
+
+def _refuse(record: Broken | Skipped, address: str, wanted: int | None, options: ReadOptions) -> None:
+    """Raise UserError where a record that is no request is the one wanted, or broken under `strict`."""
+    if isinstance(record, Skipped):
+        if record.record == wanted:
+            raise UserError(f"the call was left out: {record.reason}", address)
+    elif record.record == wanted or options.strict:
+        raise UserError(f"the record is broken: {record.reason}", address)
 
 
 def read_one(address: str, options: ReadOptions, stdin: io.BufferedReader | None = None) -> tuple[Request, InputFile]:
