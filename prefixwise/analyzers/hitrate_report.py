@@ -7,8 +7,9 @@ from pathlib import PurePath
 
 from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import group_name, hit_rate_values
+from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.requirements import Condition
-from prefixwise.analyzers.weights import ModelTokens
+from prefixwise.analyzers.weights import ModelTokens, is_believable
 from prefixwise.caches.policy import Reason
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.report import Block, Cell, Column, Report, Table, Text, Unit
@@ -263,6 +264,7 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     broken = sum(file.broken for file in corpus.inputs)
     if broken:
         notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")
+    notes.extend(log_notes(corpus))
     if corpus.index is not None and all(start != start for start in rows.start):
         ended = any(end == end for end in rows.end)
         order = "by the end of each request" if ended else "in the order of the file"
@@ -294,7 +296,13 @@ def _estimates(models: tuple[ModelTokens, ...]) -> list[str]:
     for m in models:
         if m.exactness is Exactness.ESTIMATED:
             by_reason.setdefault(m.note, []).append(m.model or "(no model)")
-    return [
+    notes = [
         f"Token counts are estimates for {', '.join(names[:5])}{', …' if len(names) > 5 else ''}: {reason}."
         for reason, names in by_reason.items()
+    ]
+    return notes + [
+        f"The usage of {m.model} counts {m.reported_over_counted:.3g} times the tokens that the log holds of its "
+        "prompts: the log is not whole, or the usage counts twice; estimates were not set right by it."
+        for m in models
+        if m.reported_over_counted and not is_believable(m.reported_over_counted)
     ]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
+from prefixwise.core.request import Mark
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.rows import NONE, Rows
 from prefixwise.corpus.tokenizer import Exactness
+
+_INCOMPLETE = Mark.CUT | Mark.REDACTED | Mark.PARTIAL
+_FARTHEST = 2.5
+"""How far an estimate may be off; beyond it the log does not hold the prompts that the usage counts."""
 
 
 class ModelTokens(msgspec.Struct, frozen=True):
@@ -37,8 +42,10 @@ def model_tokens(corpus: Corpus) -> tuple[ModelTokens, ...]:
     counted = [0] * len(rows.models)
     reported = [0] * len(rows.models)
     requests = [0] * len(rows.models)
-    for number, tokens, said in zip(rows.model, rows.prompt_tokens, rows.reported_prompt, strict=True):
-        if said != NONE and said > 0 and tokens > 0:
+    for number, tokens, said, marks in zip(
+        rows.model, rows.prompt_tokens, rows.reported_prompt, rows.marks, strict=True
+    ):
+        if said != NONE and said > 0 and tokens > 0 and not marks & _INCOMPLETE:
             counted[number] += tokens
             reported[number] += said
             requests[number] += 1
@@ -48,9 +55,15 @@ def model_tokens(corpus: Corpus) -> tuple[ModelTokens, ...]:
             continue
         exactness, name, note = corpus.tokenizers[model]
         ratio = reported[number] / counted[number] if requests[number] else None
-        factor = ratio if exactness is Exactness.ESTIMATED and ratio else 1.0
+        is_estimate = exactness is Exactness.ESTIMATED
+        factor = ratio if is_estimate and ratio and is_believable(ratio) else 1.0
         found.append(ModelTokens(model, name, exactness, note, factor, requests[number], ratio))
     return tuple(found)
+
+
+def is_believable(ratio: float) -> bool:
+    """Say whether reported over counted tokens can come from another tokenizer alone."""
+    return 1 / _FARTHEST <= ratio <= _FARTHEST
 
 
 def factors(rows: Rows, tokens: tuple[ModelTokens, ...]) -> list[float]:

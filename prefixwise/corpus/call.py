@@ -51,6 +51,7 @@ class Answer(msgspec.Struct, gc=False):
     """What a later record says of the call `id`: fills in what is not known of it yet."""
 
     id: str
+    start: float = ABSENT
     end: float = ABSENT
     ttft: float = ABSENT
     usage: Usage | None = None

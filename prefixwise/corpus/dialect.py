@@ -78,6 +78,8 @@ def reply_turn(api: str, answer: Any, opens_reply: bool) -> Turn | None:
     """
     if isinstance(answer, str):
         return Turn("assistant" if opens_reply else None, (Part("", answer),)) if answer else None
+    if isinstance(answer, list) and answer and all(type(token) is int for token in answer):
+        return Turn(None, (Part("", ids=tuple(answer)),))
     dialect = DIALECTS.get(api)
     if (turn := dialect.reply(answer)) is not None or not isinstance(answer, dict):
         return turn

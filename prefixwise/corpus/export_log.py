@@ -16,10 +16,8 @@ from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped
 from prefixwise.corpus.recognise import nearest, recognise
-from prefixwise.corpus.records import RawRecord, raw_records, repaired
+from prefixwise.corpus.records import Records, raw_records, repaired
 from prefixwise.corpus.signs import key_paths, missing
-
-Records = Callable[[io.BufferedReader], Iterable[RawRecord]]
 
 
 def add_export(

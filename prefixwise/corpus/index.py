@@ -180,7 +180,9 @@ class CorpusIndex:
             turn = reply_turn(api, msgspec.json.decode(response), opens_reply)
         except SHAPE_ERRORS:
             return -1
-        if turn is None or isinstance(vocabulary.tokenizer, TokenIds):  # a text that continues ids has none
+        if turn is None or not turn.parts:
+            return -1
+        if isinstance(vocabulary.tokenizer, TokenIds) and not turn.parts[0].ids:  # a text that continues ids has none
             return -1
         return self._items.add_reply(vocabulary, turn)
 

@@ -11,7 +11,7 @@ from prefixwise.corpus.call import Answer
 from prefixwise.corpus.items import Vocabulary
 from prefixwise.corpus.rows import NONE, Row, Rows
 
-_FILLED = ("reported_prompt", "reported_cached", "reported_written", "reported_output", "end", "ttft")
+_FILLED = ("reported_prompt", "reported_cached", "reported_written", "reported_output", "start", "end", "ttft")
 
 
 class KnownCall(msgspec.Struct, frozen=True, gc=False):
@@ -79,7 +79,7 @@ class Joins:
                 waiting.append(answer)
                 continue
             usage = answer.usage
-            said = Row(end=answer.end, ttft=answer.ttft, marks=answer.marks)
+            said = Row(start=answer.start, end=answer.end, ttft=answer.ttft, marks=answer.marks)
             for name, count in msgspec.structs.asdict(usage).items() if usage else ():
                 if name in _USAGE and count is not None:
                     setattr(said, _USAGE[name], count)

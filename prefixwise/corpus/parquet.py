@@ -193,6 +193,15 @@ def _param_lists(rows: Rows, key: bytes, share: bool) -> list[list[str]]:
     return [shown[number] for number in rows.param_set]
 
 
+def is_trace(path: str) -> bool:
+    """Say whether a Parquet file may be a trace: by its schema, where it can be looked at."""
+    try:
+        pyarrow = need_pyarrow()
+        return _META in (pyarrow.parquet.read_schema(path).metadata or {})
+    except (MissingExtraError, OSError, ValueError):
+        return True
+
+
 def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> InputFile:
     """Read one trace into `traces`.
 

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +24,10 @@ class RawRecord(NamedTuple):
     number: int
     line: int
     data: bytes
+
+
+Records = Callable[[io.BufferedReader], Iterable[RawRecord]]
+"""Splits a file into records."""
 
 
 def raw_records(stream: io.BufferedReader) -> Iterator[RawRecord]:

@@ -16,13 +16,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from prefixwise.core.errors import UserError
+from prefixwise.core.errors import MissingExtraError, UserError
 
 STDIN = "-"
 PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".jinja", ".jinja2", ".j2", ".tmpl")
 """Names of files that are one prompt, whatever they begin with."""
-LOG_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz", ".parquet")
+_PLAIN = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log")
+LOG_SUFFIXES = (*_PLAIN, *(name + packed for name in _PLAIN for packed in (".gz", ".zst")), ".parquet")
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # The longer marks first: UTF-32-LE begins like UTF-16-LE.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -104,11 +106,24 @@ def open_plain(path: str, stdin: io.BufferedReader | None = None) -> Iterator[io
 @contextmanager
 def _open(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedReader]:
     with _raw(path, stdin) as raw:
-        if raw.peek(2)[:2] == _GZIP_MAGIC:
+        start = raw.peek(len(_ZSTD_MAGIC))
+        if start[:2] == _GZIP_MAGIC:
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield _without_mark(io.BufferedReader(unpacked, _BUFFER))
+        elif start[:4] == _ZSTD_MAGIC:
+            yield _without_mark(_unzstd(raw))
         else:
             yield _without_mark(raw)
+
+
+def _unzstd(raw: io.BufferedReader[Any]) -> io.BufferedReader:
+    """Return the unpacked stream of a zstd file of one or more frames."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("reading zstd files", "data") from None
+    reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=False)
+    return io.BufferedReader(_Unpacked(reader, zstandard.ZstdError), _BUFFER)
 
 
 @contextmanager
@@ -136,6 +151,24 @@ def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:
             if zeros.count(0) > 0.4 * len(zeros) and not others.count(0):
                 return io.BufferedReader(_Recoded(io.TextIOWrapper(stream, encoding, errors="replace", newline="")))
     return stream
+
+
+class _Unpacked(io.RawIOBase):
+    """A decompressor as a stream whose faults are `OSError`s, as gzip's are."""
+
+    def __init__(self, reader: Any, fault: type[Exception]) -> None:
+        self._reader = reader
+        self._fault = fault
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            count: int = self._reader.readinto(buffer)
+        except self._fault as problem:
+            raise OSError(f"damaged zstd data: {problem}") from None
+        return count
 
 
 class _Recoded(io.RawIOBase):

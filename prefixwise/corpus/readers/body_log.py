@@ -15,9 +15,9 @@ from prefixwise.core.request import Request
 from prefixwise.core.usage import from_json
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
-from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions
+from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, nearest_format
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
-from prefixwise.corpus.records import raw_records, repaired
+from prefixwise.corpus.records import Records, raw_records, repaired
 from prefixwise.corpus.sources import PROMPT_SUFFIXES
 from prefixwise.corpus.wrapper import Around, WrapperDecoder
 
@@ -35,8 +35,10 @@ class BodyLog:
 
     mode: Literal["log", "prompt", "trace"] = "log"
 
-    def __init__(self, path: str, options: ReadOptions) -> None:
+    def __init__(self, path: str, options: ReadOptions, records: Records = raw_records, name: str = "") -> None:
         self._path = path
+        self._records = records
+        self._name = name
         self._options = options
         self._api = options.input_format if options.input_format in DIALECTS.names() else None
         self._now: Recognised | None = None
@@ -48,7 +50,8 @@ class BodyLog:
     @property
     def format(self) -> str:
         """What was recognised; several names where a file mixes APIs."""
-        return " + ".join(self._formats) or "no request found"
+        found = " + ".join(self._formats) or "no request found"
+        return f"{found} in {self._name}" if self._name else found
 
     @property
     def record_path(self) -> str:
@@ -58,7 +61,7 @@ class BodyLog:
     def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
         """Yield every record of `stream`, in order."""
         number = 0
-        for _, line, data in raw_records(stream):
+        for _, line, data in self._records(stream):
             for element in self._elements(data):
                 try:
                     yield self._request(number, line, element)
@@ -113,7 +116,7 @@ class BodyLog:
     def _why_not(self, value: Any, inner: tuple[str, ...] | None) -> str:
         if inner:
             return f"no request body at {format_pointer(*inner)}"
-        return nearest(value)
+        return "; ".join(filter(None, (nearest(value), nearest_format(msgspec.json.encode(value)))))
 
     def _look(self, data: bytes) -> Recognised | None:
         """Return what the first record holds; None leaves it to the next record."""

@@ -1,0 +1,87 @@
+"""Messages as LangChain serialises them: constructors (`lc`), `type` with `data`, or plain `type` and `content`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from prefixwise.core.request import Section, Turn
+from prefixwise.corpus.bodies import is_given, tools_section
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, text_part, tool_turn
+from prefixwise.corpus.openai_parts import content_parts
+
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "developer": "developer"}
+
+
+class Body(msgspec.Struct):
+    """What a run holds of a request."""
+
+    messages: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
+    model: str = ""
+
+
+def score(body: dict[str, Any]) -> int:
+    """Say how sure it is that `body` holds serialised messages."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages or not isinstance(messages[0], dict):
+        return 0
+    first = messages[0]
+    return 9 if "lc" in first or ("role" not in first and first.get("type") in _ROLES) else 0
+
+
+def draft(body: Body) -> Draft:
+    """Read a decoded body: tools, then messages."""
+    if body.messages is None:
+        raise ValueError("no `messages` list")
+    sections = [tools_section("/tools", body.tools)] if is_given(body.tools) else []
+    sections.append(Section("messages", "/messages", body.messages))
+    return Draft(body.model, tuple(sections))
+
+
+def turn(kind: str, item: Any) -> Turn:
+    """Read one tool or message."""
+    if kind != "messages":
+        return tool_turn(item)
+    if not isinstance(item, dict):
+        raise ValueError(f"a message is {type(item).__name__}, not an object")
+    where, said = "", item
+    for key in ("kwargs", "data"):
+        if isinstance(item.get(key), dict):
+            where, said = f"/{key}", item[key]
+    parts = list(content_parts(said.get("content"), f"{where}/content")) if said.get("content") else []
+    if said.get("tool_call_id"):
+        parts.append(text_part(f"{where}/tool_call_id", said["tool_call_id"]))
+    calls = said.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+        at = f"{where}/tool_calls/{index}"
+        parts.extend(text_part(f"{at}/{key}", call[key]) for key in ("id", "name", "args") if call.get(key) is not None)
+    return Turn(_role(item, said), tuple(parts), str(said.get("name") or ""))
+
+
+def _role(item: dict[str, Any], said: dict[str, Any]) -> str:
+    """Return the role: by `type`, else by the class that is to be constructed."""
+    kind = said.get("type", item.get("type"))
+    if kind in _ROLES:
+        return _ROLES[str(kind)]
+    path = item.get("id")
+    named = str(path[-1]) if isinstance(path, list) and path else str(said.get("role", ""))
+    named = named.removesuffix("Chunk").removesuffix("Message").lower()
+    return _ROLES.get(named, named)
+
+
+def reply(response: Any) -> Turn | None:
+    """Read the first generation's message."""
+    generations = response.get("generations") if isinstance(response, dict) else None
+    while isinstance(generations, list) and generations:
+        generations = generations[0]
+    message = generations.get("message") if isinstance(generations, dict) else None
+    if not isinstance(message, dict):
+        return None
+    found = turn("messages", message)
+    return Turn("assistant", found.parts) if found.parts else None
+
+
+DIALECTS.add("langchain", Dialect("langchain", "", Body, score, draft, turn, reply))

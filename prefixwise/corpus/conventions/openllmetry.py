@@ -1,0 +1,65 @@
+"""OpenLLMetry's indexed attributes: `gen_ai.prompt.N.content` and its kin (also `llm.prompts.N.content`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from prefixwise.corpus.conventions.genai import model_of, usage_of
+from prefixwise.corpus.raw_json import encoded, listed, obj
+from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, indexed, named, session_of, tenant_of
+
+_OWN = "traceloop.association.properties."
+
+
+def read(span: Span) -> Spoken | None:
+    """Read a span with indexed prompts."""
+    prompts = indexed(span.attributes, "gen_ai.prompt.") or indexed(span.attributes, "llm.prompts.")
+    if not prompts:
+        return None
+    tools = [_tool(tool) for tool in indexed(span.attributes, "llm.request.functions.")]
+    body = obj((("messages", listed(map(_message, prompts))), ("tools", listed(tools) if tools else b"")))
+    answers = indexed(span.attributes, "gen_ai.completion.")
+    return Spoken(
+        body,
+        "openai-chat",
+        model_of(span.attributes) or named(span.attributes, "llm.request.model"),
+        tenant_of(span, *(f"{_OWN}{name}" for name in ("tenant", "tenant_id", "customer_id", "user_id"))),
+        session_of(span, *(f"{_OWN}{name}" for name in ("session_id", "conversation_id", "thread_id", "chat_id"))),
+        named(span.attributes, "server.address", "gen_ai.openai.api_base", "llm.openai.api_base"),
+        usage_of(span.attributes),
+        _message({"role": "assistant", **answers[0]}) if answers else b"",
+    )
+
+
+def _message(said: dict[str, Any]) -> bytes:
+    message: dict[str, Any] = {"role": said.get("role", "user"), "content": _content(said.get("content"))}
+    if calls := indexed(said, "tool_calls."):
+        message["tool_calls"] = [
+            {"id": call.get("id"), "function": {key: call[key] for key in ("name", "arguments") if key in call}}
+            for call in calls
+        ]
+    if "tool_call_id" in said:
+        message["tool_call_id"] = said["tool_call_id"]
+    return encoded(message)
+
+
+def _content(content: Any) -> Any:
+    """Return message content; lists of parts are written as JSON text."""
+    if isinstance(content, str) and content.startswith('[{"'):
+        try:
+            return msgspec.json.decode(content)
+        except msgspec.MsgspecError:
+            return content
+    return content
+
+
+def _tool(said: dict[str, Any]) -> bytes:
+    function: dict[str, Any] = {key: said[key] for key in ("name", "description") if key in said}
+    if isinstance(parameters := said.get("parameters"), str):
+        function["parameters"] = msgspec.json.decode(parameters)
+    return encoded({"type": "function", "function": function})
+
+
+CONVENTIONS.add("openllmetry", Convention("openllmetry", 30, read))

@@ -1,0 +1,116 @@
+"""What the text logs of engines have in common: lines, their times, and Python literals in them."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+from collections.abc import Iterator
+
+from prefixwise.core.times import ABSENT, epoch_seconds
+from prefixwise.corpus.raw_json import encoded
+from prefixwise.corpus.records import RawRecord
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+_SHORT = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,](\d+))?")
+_COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
+_PREFIX = 120
+_FIRST_YEAR = 1972  # a leap year: 29 February may come
+_LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[\d,\s]*\]|None""", re.DOTALL)
+_PIECE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[\d,\s]*\]|[^'"\[\](){},=]+|.)""", re.DOTALL)
+
+
+def log_lines(stream: io.BufferedReader) -> Iterator[RawRecord]:
+    """Yield the lines of a text log, colours taken off."""
+    number = 0
+    for line, data in enumerate(stream, 1):
+        if data.isspace():
+            continue
+        if b"\x1b" in data:
+            data = _COLOURS.sub(b"", data)
+        yield RawRecord(number, line, data)
+        number += 1
+
+
+class Clock:
+    """Reads the times of lines; where they hold no year, the first is 1972 and a month that goes back is the next."""
+
+    def __init__(self) -> None:
+        self._year = _FIRST_YEAR
+        self._month = ""
+
+    def time(self, line: str) -> float:
+        """Return seconds since the epoch, NaN where the line begins with no time."""
+        head = line[:_PREFIX]
+        if found := _ISO.search(head):
+            return epoch_seconds(found.group().replace(",", "."))
+        short = _SHORT.search(head)
+        if short is None:
+            return ABSENT
+        day, hour, fraction = short.groups()
+        if day[:2] < self._month:
+            self._year += 1
+        self._month = day[:2]
+        return epoch_seconds(f"{self._year}-{day}T{hour}.{fraction or 0}+00:00")
+
+
+def literal_at(text: str, at: int) -> tuple[bytes, int]:
+    """Return (JSON, end) of the Python string or list of numbers that begins at `at`; b'' for None and the rest."""
+    found = _LITERAL.match(text, at)
+    return (b"", at) if found is None else (as_json(found.group()), found.end())
+
+
+def as_json(source: str) -> bytes:
+    """Return a Python string or a flat list of numbers as JSON; b'' for anything else."""
+    if source[:1] == "[":
+        return source.encode() if source[-1:] == "]" and len(source) > 2 else b""
+    if source[:1] in ("'", '"'):
+        try:
+            return encoded(ast.literal_eval(source))
+        except (ValueError, SyntaxError, MemoryError):
+            return b""
+    return b""
+
+
+def fields_at(text: str, at: int) -> tuple[dict[str, str], int]:
+    """Return (source of each field, where it ends) of a Python object or mapping that is printed at `at`.
+
+    Args:
+        text: Holds `Name(field=value, …)` or `{'field': value, …}`.
+        at: Where its bracket stands.
+    """
+    fields: dict[str, str] = {}
+    depth = 0
+    name = ""
+    value: list[str] = []
+    for match in _PIECE.finditer(text, at):
+        piece = match.group()
+        if piece in ("(", "[", "{"):
+            depth += 1
+            if depth == 1:
+                continue
+        elif piece in (")", "]", "}"):
+            depth -= 1
+        if depth == 0 or (depth == 1 and piece == ","):
+            source = "".join(value).strip()
+            if name:
+                fields[name] = source
+            elif (pair := _pair(source)) is not None:
+                fields[pair[0]] = pair[1]
+            name, value = "", []
+            if depth == 0:
+                return fields, match.end()
+        elif depth == 1 and piece == "=" and not name:
+            name, value = "".join(value).strip(), []
+        else:
+            value.append(piece)
+    return fields, len(text)
+
+
+def _pair(source: str) -> tuple[str, str] | None:
+    """Return (key, source of the value) of one member of a printed mapping."""
+    key = _LITERAL.match(source)
+    if key is None:
+        return None
+    rest = source[key.end() :].lstrip()
+    return (str(ast.literal_eval(key.group())), rest[1:].strip()) if rest[:1] == ":" else None

@@ -1,0 +1,95 @@
+"""Batch files: OpenAI's requests and results, Anthropic's requests and results, joined by `custom_id`.
+
+Shapes: OpenAI Batch API guide and Anthropic Message Batches reference, read 2026-11-30. A results file alone
+holds no prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from prefixwise.core.request import Mark
+from prefixwise.core.times import epoch_seconds
+from prefixwise.core.usage import from_json
+from prefixwise.corpus.call import Answer, Call, Found, RecordDecoder
+from prefixwise.corpus.export_log import add_export
+from prefixwise.corpus.raw_json import RawField, given, name_of
+
+
+class _Response(msgspec.Struct):
+    status_code: Any = None
+    body: RawField = UNSET
+
+
+class _Result(msgspec.Struct):
+    type: Any = None
+    message: RawField = UNSET
+
+
+class _Line(msgspec.Struct):
+    custom_id: Any = None
+    body: RawField = UNSET
+    params: RawField = UNSET
+    response: _Response | None = None
+    result: _Result | None = None
+    error: Any = None
+
+
+class _Body(msgspec.Struct):
+    usage: RawField = UNSET
+    created: Any = None
+    created_at: Any = None
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_body = msgspec.json.Decoder(_Body).decode
+
+
+class Batch(RecordDecoder):
+    """Decodes the lines of requests files and of results files."""
+
+    def calls(self, record: bytes) -> Iterator[Found]:
+        """Return the call of a request, or the answer of a result."""
+        line = _decode(record)
+        name = name_of(line.custom_id)
+        body = given(line.body) or given(line.params)
+        if body:
+            yield Call(body, id=name)
+            return
+        if line.response is not None:
+            answer = given(line.response.body)
+            failed = line.error is not None or (line.response.status_code or 200) >= 400
+        elif line.result is not None:
+            answer, failed = given(line.result.message), line.result.type != "succeeded"
+        else:
+            answer, failed = b"", True
+        yield _answer(name, answer, failed)
+
+
+def _answer(name: str, answer: bytes, failed: bool) -> Answer:
+    if failed or answer[:1] != b"{":
+        return Answer(name, marks=Mark.ABORTED)
+    body = _body(answer)
+    usage = given(body.usage)
+    return Answer(
+        name,
+        start=epoch_seconds(body.created or body.created_at),
+        usage=from_json(usage) if usage else None,
+        response=answer,
+    )
+
+
+add_export(
+    "batch",
+    (
+        frozenset({"custom_id", "method", "url", "body"}),
+        frozenset({"custom_id", "response/status_code"}),
+        frozenset({"custom_id", "params/messages"}),
+        frozenset({"custom_id", "result/type"}),
+    ),
+    Batch,
+)

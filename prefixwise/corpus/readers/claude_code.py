@@ -1,0 +1,179 @@
+"""Claude Code session transcripts: each answer of the API is a call whose prompt is the chain of lines above it.
+
+Shape: transcripts of versions 1.0 to 2.1, read 2026-11-30. One answer may be written as several lines that share
+a request id and repeat one usage; they are joined. The system prompt and the tools are not in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from prefixwise.core.request import Mark
+from prefixwise.core.times import epoch_seconds
+from prefixwise.core.usage import from_json
+from prefixwise.corpus.call import Call, Found
+from prefixwise.corpus.export_log import add_export
+from prefixwise.corpus.raw_json import RawField, encoded, given, listed, name_of, obj
+
+_INTERRUPTED = "[Request interrupted by user"
+
+
+class _Message(msgspec.Struct):
+    role: Any = None
+    id: Any = None
+    model: Any = None
+    content: RawField = UNSET
+    usage: RawField = UNSET
+    stop_reason: Any = None
+
+
+class _Line(msgspec.Struct):
+    type: Any = None
+    uuid: Any = None
+    parentUuid: Any = None  # noqa: N815 - the wire's own names
+    sessionId: Any = None  # noqa: N815
+    agentId: Any = None  # noqa: N815
+    requestId: Any = None  # noqa: N815
+    isSidechain: Any = None  # noqa: N815
+    isApiErrorMessage: Any = None  # noqa: N815
+    timestamp: Any = None
+    message: RawField = UNSET
+
+
+class _Node(msgspec.Struct):
+    """A line in the tree of a session; `item` is its message, None for lines that hold none."""
+
+    parent: str
+    item: bytes | None
+    time: float
+    answer: _Answer | None = None
+
+
+class _Answer(msgspec.Struct):
+    """The lines of one answer."""
+
+    key: str
+    parent: str
+    model: str
+    session: str
+    end: float
+    blocks: list[bytes]
+    usage: bytes
+    is_whole: bool
+    marks: int = Mark.PARTIAL
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_message = msgspec.json.Decoder(_Message).decode
+_list = msgspec.json.Decoder(list[Raw]).decode
+
+
+class ClaudeCode:
+    """Decodes one transcript; calls are given out at its end, when every line of an answer is known."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, _Node] = {}
+        self._answers: dict[str, _Answer] = {}
+
+    def calls(self, record: bytes) -> Iterator[Found]:
+        """Take in one line."""
+        line = _decode(record)
+        uuid, parent = name_of(line.uuid), name_of(line.parentUuid)
+        time = epoch_seconds(line.timestamp)
+        if uuid and line.type == "assistant" and line.isApiErrorMessage is not True:
+            self._add_answer(uuid, parent, time, line)
+        elif uuid and line.type == "user" and line.message is not UNSET:
+            item = bytes(line.message)
+            if _INTERRUPTED.encode() in item:
+                self._interrupt(parent)
+            self._nodes[uuid] = _Node(parent, item, time)
+        elif uuid:
+            self._nodes[uuid] = _Node(parent, None, time)
+        return iter(())
+
+    def _add_answer(self, uuid: str, parent: str, time: float, line: _Line) -> None:
+        message = _message(line.message) if line.message is not UNSET else _Message()
+        if name_of(message.model) == "<synthetic>":  # written by the client, not by a model
+            self._nodes[uuid] = _Node(parent, None, time)
+            return
+        key = name_of(message.id, line.requestId, uuid)
+        answer = self._answers.get(key)
+        if answer is None:
+            session = name_of(line.sessionId)
+            if line.isSidechain is True:  # a sub-agent talks to the model in a conversation of its own
+                session = f"{session}/{name_of(line.agentId) or 'sidechain'}"
+            answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time, [], b"", False)
+        answer.end = time
+        answer.usage = given(message.usage) or answer.usage
+        answer.is_whole = answer.is_whole or message.stop_reason is not None
+        content = given(message.content)
+        answer.blocks += [bytes(block) for block in _list(content)] if content[:1] == b"[" else _text_block(content)
+        self._nodes[uuid] = _Node(parent, None, time, answer)
+
+    def _interrupt(self, parent: str) -> None:
+        """Mark the answer above an interruption as aborted, unless it had ended."""
+        node = self._nodes.get(parent)
+        if node is not None and node.answer is not None and not node.answer.is_whole:
+            node.answer.marks |= Mark.ABORTED
+
+    def rest(self) -> Iterator[Found]:
+        """Return the calls of the transcript, in order of their first lines."""
+        for answer in self._answers.values():
+            items, start = self._chain(answer)
+            if not items:
+                continue
+            content = listed(answer.blocks)
+            yield Call(
+                obj((("messages", listed(items)),)),
+                api="anthropic-messages",
+                model=answer.model,
+                start=start,
+                end=answer.end,
+                session=answer.session,
+                usage=from_json(answer.usage) if answer.usage else None,
+                response=obj((("content", content),)) if answer.blocks else b"",
+                has_reply=bool(answer.blocks),
+                id=answer.key,
+                marks=answer.marks,
+            )
+
+    def _chain(self, answer: _Answer) -> tuple[list[bytes], float]:
+        """Return the messages above an answer, and when the last of them was written."""
+        items: list[bytes] = []
+        start = epoch_seconds(None)
+        seen: set[str] = set()
+        last: _Answer | None = answer
+        at = answer.parent
+        while at and at not in seen:
+            seen.add(at)
+            node = self._nodes.get(at)
+            if node is None:
+                break
+            if node.item is not None:
+                items.append(node.item)
+                start = node.time if start != start else start
+            elif node.answer is not None and node.answer is not last:
+                items.append(b'{"role":"assistant","content":%s}' % listed(node.answer.blocks))
+            last = node.answer or last
+            at = node.parent
+        items.reverse()
+        return items, start
+
+
+def _text_block(content: bytes) -> list[bytes]:
+    """Return a bare text as a list of one text block."""
+    return [encoded({"type": "text", "text": msgspec.json.decode(content)})] if content else []
+
+
+add_export(
+    "claude-code",
+    (
+        frozenset({"parentUuid", "sessionId", "uuid", "message/role"}),
+        frozenset({"parentUuid", "sessionId", "uuid", "type"}),
+    ),
+    ClaudeCode,
+)
