@@ -301,7 +301,7 @@ def _estimates(models: tuple[ModelTokens, ...]) -> list[str]:
         for reason, names in by_reason.items()
     ]
     return notes + [
-        f"The usage of {m.model} counts {m.reported_over_counted:.3g} times the tokens that the log holds of its "
+        f"The usage of {m.model} counts {m.reported_over_counted:,.2g} times the tokens that the log holds of its "
         "prompts: the log is not whole, or the usage counts twice; estimates were not set right by it."
         for m in models
         if m.reported_over_counted and not is_believable(m.reported_over_counted)
