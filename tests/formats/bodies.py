@@ -25,9 +25,9 @@ def compact(value: Any) -> str:
 # -- OpenAI Chat Completions --------------------------------------------------------------------------------------
 
 
-def chat_messages(exchange: Exchange, *, system: bool = True) -> list[Json]:
+def chat_messages(exchange: Exchange) -> list[Json]:
     """Return the messages as Chat Completions takes them; tool results are a message each."""
-    found: list[Json] = [{"role": "system", "content": exchange.system}] if system else []
+    found: list[Json] = [{"role": "system", "content": exchange.system}] if exchange.system else []
     for message in exchange.messages:
         found.extend(chat_message(message))
     return found
@@ -132,11 +132,10 @@ def response_tools(tools: tuple[Tool, ...]) -> list[Json]:
 
 def responses_request(exchange: Exchange) -> Json:
     """Return the body of a Responses request that keeps its state itself."""
-    body: Json = {
-        "model": exchange.model,
-        "instructions": exchange.system,
-        "input": [item for message in exchange.messages for item in response_items(message)],
-    }
+    body: Json = {"model": exchange.model}
+    if exchange.system:
+        body["instructions"] = exchange.system
+    body["input"] = [item for message in exchange.messages for item in response_items(message)]
     if exchange.tools:
         body |= {"tools": response_tools(exchange.tools), "parallel_tool_calls": True}
     return body | {"max_output_tokens": 900, "store": False, "temperature": 0.2}
@@ -219,8 +218,9 @@ def anthropic_tools(tools: tuple[Tool, ...]) -> list[Json]:
 
 def anthropic_request(exchange: Exchange) -> Json:
     """Return the body of a Messages request, with a cache marker behind the system prompt."""
-    system = {"type": "text", "text": exchange.system, "cache_control": {"type": "ephemeral"}}
-    body: Json = {"model": exchange.model, "max_tokens": 900, "system": [system]}
+    body: Json = {"model": exchange.model, "max_tokens": 900}
+    if exchange.system:
+        body["system"] = [{"type": "text", "text": exchange.system, "cache_control": {"type": "ephemeral"}}]
     if exchange.tools:
         body["tools"] = anthropic_tools(exchange.tools)
     return body | {"messages": [anthropic_message(message) for message in exchange.messages]}

@@ -201,7 +201,7 @@ def _round(model: str, number: int) -> list[Exchange]:
 
     def chat(
         tenant: str, session: str, replica: str, system: str, tools: tuple[Tool, ...] = (), agent: str = ""
-    ) -> _Chat:  # noqa: E501
+    ) -> _Chat:
         return _Chat(tenant, f"{session}{mark}", agent, model, replica, system, tools)
 
     ardent = chat("ardent-bikes", "desk-frames", "blue-0", texts.DESK)
