@@ -129,7 +129,7 @@ def api_v2(workload: Workload) -> Files:
 
     Each generation has the span of its application before it.
     """
-    newest = [e for e in reversed(workload.delivered()[: len(workload.exchanges)])]
+    newest = reversed(workload.delivered()[: len(workload.exchanges)])
     records = [record for exchange in newest for record in (_observation_v2(exchange), _root_span(exchange))]
     again = [_observation_v2(exchange) for exchange in workload.exchanges if exchange.twice]
     middle = len(records) // 2
