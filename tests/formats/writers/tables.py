@@ -104,8 +104,8 @@ def conversations(workload: Workload) -> Files:
         last = exchanges[-1]
         assert last.answer is not None
         turns = [{"from": "system", "value": last.system}]
-        for message in (*last.messages, last.answer):
-            turns.append({"from": {"user": "human", "assistant": "gpt"}[message.role], "value": message.text})
+        names = {"user": "human", "assistant": "gpt"}
+        turns += [{"from": names[message.role], "value": message.text} for message in (*last.messages, last.answer)]
         found.append({"id": f"{last.session}_0", "conversations": turns})
     return [("sharegpt.json", json.dumps(found, ensure_ascii=False, indent=1).encode())]
 
