@@ -89,8 +89,8 @@ def _id(exchange: Exchange) -> str:
 def vllm_info(workload: Workload) -> Files:
     """vLLM 0.10: the prompt as text in the line that says that a request was received."""
     process = "(APIServer pid=71) "
-    found = [_line(workload.exchanges[0].start - 3, "INFO", "launcher.py:42", "Route: /v1/chat/completions, Methods: POST",
-                   process)]  # fmt: skip
+    route = "Route: /v1/chat/completions, Methods: POST"
+    found = [_line(workload.exchanges[0].start - 3, "INFO", "launcher.py:42", route, process)]
     params = _SAMPLING.format("guided_decoding=None")
     for exchange in workload.exchanges:
         text = (

@@ -67,7 +67,7 @@ def gemini_named(workload: Workload) -> Files:
     """GenerateContent bodies with the model beside them, as client libraries take it."""
 
     def request(exchange: Exchange) -> dict[str, Any]:
-        return {"model": f"models/{exchange.model}"} | bodies.gemini_request(exchange)
+        return {"model": exchange.model} | bodies.gemini_request(exchange)
 
     return [("gemini.jsonl", _log(workload, request, bodies.gemini_response))]
 
