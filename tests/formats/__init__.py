@@ -1,0 +1,1 @@
+"""One workload in every format that the readers take."""
