@@ -5,8 +5,9 @@ An export format (`readers/`) turns its records into these; `export_log` turns c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -54,6 +55,9 @@ class Answer(msgspec.Struct, gc=False):
     start: float = ABSENT
     end: float = ABSENT
     ttft: float = ABSENT
+    tenant: str = ""
+    session: str = ""
+    replica: str = ""
     usage: Usage | None = None
     response: bytes = b""
     marks: int = 0
@@ -67,6 +71,30 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 FAILED = LeftOut("failed")
 GATEWAY = LeftOut("answered by the gateway's own cache")
+
+_REFUSED = re.compile(
+    r"(?i)rate.?limit|throttl|quota|overload|unavailable|authenti|unauthori|permission|denied|forbidden|not.?found"
+    r"|bad.?request|invalid|validation|unsupported|context.?(length|window)|too.?(long|large)|content.?(policy|filter)"
+)
+_ENDED_BY_CALLER = frozenset({408, 499, 504})
+
+
+def fate(*said: Any) -> LeftOut | None:
+    """Say what became of a call that did not end well: `FAILED` where it was refused, None where it was given up.
+
+    What was given up (cancelled, timed out, for unknown reasons) had been sent, and a model may have read it.
+
+    Args:
+        said: What the log says of the error: HTTP status, class, code, message; None is nothing.
+    """
+    for value in said:
+        code = int(value) if isinstance(value, (int, str)) and str(value).isdecimal() else 0
+        if code in _ENDED_BY_CALLER:
+            return None
+        if 400 <= code < 600 or (isinstance(value, str) and _REFUSED.search(value)):
+            return FAILED
+    return None
+
 
 Found = Call | Answer | LeftOut
 

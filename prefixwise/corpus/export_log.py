@@ -16,7 +16,7 @@ from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped
 from prefixwise.corpus.recognise import nearest, recognise
-from prefixwise.corpus.records import Records, raw_records, repaired
+from prefixwise.corpus.records import RawRecord, Records, raw_records, repaired
 from prefixwise.corpus.signs import key_paths, missing
 
 
@@ -60,14 +60,18 @@ class ExportLog:
         self._path = path
         self._fields = options.fields
         self._decoder = decoder
-        self._records = records
+        self._split = records
         self._bodies = BodyReader()
         self._number = 0
 
     def requests(self, stream: io.BufferedReader) -> Iterator[Request | Answer | Skipped | Broken]:
         """Yield every call of `stream`, in order, and what later records say of calls."""
+        return self.records(self._split(stream))
+
+    def records(self, records: Iterable[RawRecord]) -> Iterator[Request | Answer | Skipped | Broken]:
+        """Do the same with records that were split already."""
         line = 0
-        for _, line, data in self._records(stream):
+        for _, line, data in records:
             try:
                 found = list(self._decoder.calls(data))
             except SHAPE_ERRORS as problem:

@@ -12,6 +12,7 @@ from prefixwise.corpus.items import Vocabulary
 from prefixwise.corpus.rows import NONE, Row, Rows
 
 _FILLED = ("reported_prompt", "reported_cached", "reported_written", "reported_output", "start", "end", "ttft")
+_NAMED = ("tenant", "session", "replica")
 
 
 class KnownCall(msgspec.Struct, frozen=True, gc=False):
@@ -89,8 +90,16 @@ class Joins:
                 depth = self._rows.tree.depth
                 said.answer_tokens = depth[said.response_node] - depth[self._rows.node[call.row]]
             _fill(_Columns(self._rows, call.row), said)
+            self._name(call.row, answer)
             self.joined += 1
         self.answers = waiting
+
+    def _name(self, row: int, answer: Answer) -> None:
+        """Name the tenant, session and replica of a row that has none."""
+        for field in _NAMED:
+            column, names = self._rows.group(field)
+            if names[column[row]] == "" and getattr(answer, field):
+                column[row] = names.number(getattr(answer, field))
 
 
 _USAGE = {

@@ -64,9 +64,17 @@ class ReadOptions(msgspec.Struct, frozen=True):
 class Reading(Protocol):
     """One file being read; `format` and `record_path` are known once it has been."""
 
-    format: str
-    record_path: str
     mode: Literal["log", "prompt", "trace"]
+
+    @property
+    def format(self) -> str:
+        """What was recognised."""
+        ...
+
+    @property
+    def record_path(self) -> str:
+        """Where the bodies stand."""
+        ...
 
     def requests(self, stream: io.BufferedReader) -> Iterator[Request | Answer | Skipped | Broken]:
         """Yield every record of `stream`, in order."""
@@ -105,6 +113,13 @@ class Reader(msgspec.Struct, frozen=True):
 
 
 READERS: Registry[Reader] = Registry("input format", "prefixwise.corpus.readers", "readers")
+
+
+def export_of(record: bytes) -> Reader | None:
+    """Return the reader of the export format that a JSON record is of by its places of values, None without one."""
+    paths = key_paths(record)
+    readers = sorted(READERS, key=lambda reader: reader.rank)
+    return next((reader for reader in readers if any(sign <= paths for sign in reader.signs)), None)
 
 
 def nearest_format(record: bytes) -> str:

@@ -48,6 +48,8 @@ def _look(
     found = []
     if isinstance(value, str) and value[:1] == "{":
         value = _decoded(value)
+    if only is not None and at == only:
+        value = _as_body(value)
     if isinstance(value, dict):
         if only is None or at == only:
             for dialect in dialects:
@@ -62,6 +64,13 @@ def _look(
         for inner in value[:_ELEMENTS]:
             found.extend(_look(inner, (*at, ANY), dialects, only))
     return found
+
+
+def _as_body(value: Any) -> Any:
+    """Return what stands where the user says the body is: messages alone and a bare text are bodies there too."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return {"messages": value}
+    return {"prompt": value} if isinstance(value, str) and value else value
 
 
 def _decoded(text: str) -> Any:

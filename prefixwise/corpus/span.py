@@ -21,7 +21,10 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """One span: times in seconds since the epoch, attributes as Python values; `resource` is whose process it was."""
+    """One span: times in seconds since the epoch, attributes as Python values.
+
+    `resource` is whose process it was, `message` what its status says of a failure.
+    """
 
     id: str
     name: str
@@ -31,6 +34,7 @@ class Span(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
     resource: Mapping[str, Any]
     failed: bool
+    message: str = ""
 
 
 class Spoken(msgspec.Struct):

@@ -33,6 +33,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "response": ("response", "response_body", "completion", "output"),
 }  # fmt: skip
 _RAW = frozenset({"usage", "response"})
+_PROMPT_FIELDS = ("messages", "contents", "input", "prompt", "input_messages")
 _DURATIONS = frozenset({"duration_ms", "duration_s", "ttft_ms", "ttft_s"})
 
 
@@ -60,6 +61,8 @@ class _Answer(msgspec.Struct):
     content: Raw | UnsetType = UNSET
     output: Raw | UnsetType = UNSET
     candidates: Raw | UnsetType = UNSET
+    model: Any = None
+    modelVersion: Any = None  # noqa: N815
 
     def holds_reply(self) -> bool:
         """Say whether one of the fields is there in which APIs answer."""
@@ -90,6 +93,8 @@ class WrapperDecoder:
         self._meanings = tuple(meaning for meaning, _ in keys)
         self._values = operator.attrgetter(*(place for _, place in keys))
         self._body_decoder = msgspec.json.Decoder(body)
+        self._body_type = body
+        self._prompt_field = next(name for name in _PROMPT_FIELDS if name in body.__struct_fields__)
 
     def decode(self, data: bytes) -> tuple[Any, Around]:
         """Return (decoded body or None, what stands around it).
@@ -104,8 +109,8 @@ class WrapperDecoder:
             body = None
         if body is None:
             return None, Around()
-        if isinstance(body, str):
-            body = self._body_decoder.decode(body)
+        if isinstance(body, (str, list)):
+            body = self._unwrapped(body)
         values = self._values(record)
         found: dict[str, Any] = {}
         for meaning, value in zip(self._meanings, values):  # noqa: B905 - this is the hot loop
@@ -115,6 +120,14 @@ class WrapperDecoder:
         if response is not None and bytes(response)[:1] == b'"':
             found["response"] = _unpacked(response)
         return body, _around(found)
+
+    def _unwrapped(self, body: str | list[Raw]) -> Any:
+        """Return the body that is written as a string of JSON, as its messages alone, or as a bare prompt."""
+        if isinstance(body, str) and (start := body.lstrip()[:1]) in ("{", "["):
+            if start == "{":
+                return self._body_decoder.decode(body)
+            body = msgspec.json.decode(body, type=list[Raw])
+        return self._body_type(**{self._prompt_field: body})
 
 
 def _unpacked(response: Raw) -> Raw:
@@ -181,6 +194,8 @@ def _fill_answer(around: Around, response: Raw) -> None:
         usage = answer.usageMetadata if answer.usage is UNSET else answer.usage
         around.usage = None if usage is UNSET else usage
     around.has_reply = answer.holds_reply()
+    if not around.model:
+        around.model = _name(answer.model or answer.modelVersion)
 
 
 def _taken(path: tuple[str, ...], body: type[msgspec.Struct], level: int) -> set[str]:
@@ -193,7 +208,7 @@ def _record_type(path: tuple[str, ...], body: type[msgspec.Struct]) -> type[msgs
     if not path:
         taken = _taken(path, body, 0)
         return msgspec.defstruct("Record", _fields(taken), bases=(body,), rename=_renames(taken))
-    inner: Any = body | str
+    inner: Any = body | str | list[Raw]
     for level in reversed(range(len(path))):
         taken = _taken(path, body, level)
         fields = [*_fields(taken), ("inner", inner | None, None)]

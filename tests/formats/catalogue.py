@@ -149,7 +149,14 @@ FORMATS: dict[str, Format] = {
     "openai-chat-zst": Format(plain.openai_chat_zst, replica=own_replica),
     "openai-responses": Format(plain.openai_responses, replica=own_replica, like="responses"),
     "anthropic": Format(plain.anthropic, **_ANTHROPIC, replica=own_replica, lacks=""),
-    "gemini": Format(plain.gemini, model=GEMINI_MODEL, like="gemini", replica=own_replica),
+    "gemini": Format(
+        plain.gemini,
+        model=GEMINI_MODEL,
+        like="gemini",
+        replica=own_replica,
+        model_name=lambda exchange: exchange.model if exchange.answer else "",
+        lacks="tokens written, models of calls without an answer",
+    ),
     "gemini-named": Format(plain.gemini_named, model=GEMINI_MODEL, like="gemini", replica=own_replica),
     "litellm-spend-logs": Format(litellm.spend_logs_jsonl, replica=litellm.deployment),
     "litellm-spend-logs-array": Format(litellm.spend_logs_array, replica=litellm.deployment),
@@ -165,7 +172,9 @@ FORMATS: dict[str, Format] = {
     "otel-genai": Format(otel.current, tool_shape=False),
     "otel-genai-lines": Format(otel.current_lines, tool_shape=False),
     "otel-span-events": Format(otel.span_events, **_EVENTS),
-    "otel-log-events": Format(otel.log_events, **_EVENTS),
+    "otel-log-events": Format(
+        otel.log_events, **_EVENTS | {"lacks": "models, tools, tokens written, first token"}, model_name=nothing
+    ),
     "openllmetry": Format(
         otel_vendors.openllmetry, ttft=False, tool_shape=False, lacks="tokens written, time to the first token"
     ),

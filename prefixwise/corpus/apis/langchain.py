@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from prefixwise.core.request import Section, Turn
+from prefixwise.core.request import Part, Section, Turn
 from prefixwise.corpus.bodies import is_given, tools_section
-from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, text_part, tool_turn
+from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, name_in, text_part, tool_turn
 from prefixwise.corpus.openai_parts import content_parts
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "developer": "developer"}
@@ -54,11 +54,31 @@ def turn(kind: str, item: Any) -> Turn:
     parts = list(content_parts(said.get("content"), f"{where}/content")) if said.get("content") else []
     if said.get("tool_call_id"):
         parts.append(text_part(f"{where}/tool_call_id", said["tool_call_id"]))
+    parts.extend(_calls(said, where))
+    role = _role(item, said)
+    name = "" if role == "tool" else str(said.get("name") or "")  # a tool's name is for people, and is not sent
+    return Turn(role, tuple(parts), name)
+
+
+def _calls(said: dict[str, Any], where: str) -> list[Part]:
+    """Read tool calls: as the provider wrote them, where they are kept, else as LangChain parsed them."""
+    kept = said.get("additional_kwargs")
+    kept = kept.get("tool_calls") if isinstance(kept, dict) else None
+    if isinstance(kept, list) and all(name_in(call, "id") and "function" in call for call in kept):
+        at = f"{where}/additional_kwargs/tool_calls"
+        return [
+            text_part(f"{at}/{index}/{key}", value)
+            for index, call in enumerate(kept)
+            for key, value in (("id", call["id"]), *call["function"].items())
+            if value is not None and key in ("id", "name", "arguments")
+        ]
     calls = said.get("tool_calls")
-    for index, call in enumerate(calls if isinstance(calls, list) else ()):
-        at = f"{where}/tool_calls/{index}"
-        parts.extend(text_part(f"{at}/{key}", call[key]) for key in ("id", "name", "args") if call.get(key) is not None)
-    return Turn(_role(item, said), tuple(parts), str(said.get("name") or ""))
+    return [
+        text_part(f"{where}/tool_calls/{index}/{key}", call[key])
+        for index, call in enumerate(calls if isinstance(calls, list) else ())
+        for key in ("id", "name", "args")
+        if call.get(key) is not None
+    ]
 
 
 def _role(item: dict[str, Any], said: dict[str, Any]) -> str:

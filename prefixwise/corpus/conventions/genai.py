@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -79,25 +79,37 @@ def read(span: Span) -> Spoken | None:
 
 def read_events(span: Span) -> Spoken | None:
     """Read a span whose messages are events."""
-    messages = [_message(event) for event in span.events if event.name in _ROLES]
-    if not messages:
-        return None
-    body = obj((("messages", listed(messages)), ("tools", as_json(span.attributes.get("gen_ai.tool.definitions")))))
-    choices = [event for event in span.events if event.name == "gen_ai.choice"]
+    body, answer = spoken_in(span.events, as_json(span.attributes.get("gen_ai.tool.definitions")))
+    return _spoken(span, body, "openai-chat", answer) if body else None
+
+
+def spoken_in(events: Iterable[Event], tools: bytes = b"") -> tuple[bytes, bytes]:
+    """Return (body, answer) of the messages among `events`, b'' for what is not there."""
+    messages: list[bytes] = []
     answer = b""
-    if choices:
-        said = _value(choices[0].attributes.get("message"))
-        said = said if isinstance(said, dict) else {"content": first(choices[0].attributes, "content", "message")}
-        answer = encoded({"role": "assistant", **said})
-    return _spoken(span, body, "openai-chat", answer)
+    for event in events:
+        if event.name in _ROLES:
+            messages.append(_message(event.name, _said(event)))
+        elif event.name == "gen_ai.choice" and not answer:
+            said = _said(event)
+            message = _value(said.get("message"))
+            message = message if isinstance(message, dict) else {"content": first(said, "content", "message")}
+            answer = encoded({"role": "assistant", **message})
+    return (obj((("messages", listed(messages)), ("tools", tools))) if messages else b""), answer
 
 
-def _message(event: Event) -> bytes:
-    role = named(event.attributes, "role") or _ROLES[event.name]
-    message = {"role": role, "content": event.attributes.get("content")}
-    if (calls := _value(event.attributes.get("tool_calls"))) is not None:
+def _said(event: Event) -> Mapping[str, Any]:
+    """Return what an event says: in one attribute as JSON, or in attributes of its own."""
+    content = _value(event.attributes.get("gen_ai.event.content"))
+    return content if isinstance(content, dict) else event.attributes
+
+
+def _message(name: str, said: Mapping[str, Any]) -> bytes:
+    role = named(said, "role") or _ROLES[name]
+    message = {"role": role, "content": said.get("content")}
+    if (calls := _value(said.get("tool_calls"))) is not None:
         message["tool_calls"] = calls
-    if role == "tool" and (called := event.attributes.get("id")) is not None:
+    if role == "tool" and (called := said.get("id")) is not None:
         message["tool_call_id"] = called
     return encoded(message)
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import msgspec
 
+from prefixwise.core.times import ABSENT
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, count, indexed, named, session_of, tenant_of
+
+_FIRST = "First Token Stream Event"
 
 
 def read(span: Span) -> Spoken | None:
@@ -47,6 +50,7 @@ def read(span: Span) -> Spoken | None:
         named(attributes, "server.address"),
         usage,
         _message(answers[0]) if answers else b"",
+        next((event.time - span.start for event in span.events if event.name == _FIRST), ABSENT),
     )
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
-from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import from_json
 from prefixwise.corpus.call import Answer, Call, Found, RecordDecoder
 from prefixwise.corpus.export_log import add_export
@@ -34,6 +33,7 @@ class _Line(msgspec.Struct):
     custom_id: Any = None
     body: RawField = UNSET
     params: RawField = UNSET
+    requests: list[Raw] | None = None
     response: _Response | None = None
     result: _Result | None = None
     error: Any = None
@@ -41,8 +41,6 @@ class _Line(msgspec.Struct):
 
 class _Body(msgspec.Struct):
     usage: RawField = UNSET
-    created: Any = None
-    created_at: Any = None
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -53,8 +51,12 @@ class Batch(RecordDecoder):
     """Decodes the lines of requests files and of results files."""
 
     def calls(self, record: bytes) -> Iterator[Found]:
-        """Return the call of a request, or the answer of a result."""
+        """Return the call of a request, or the answer of a result; a document may hold a list of requests."""
         line = _decode(record)
+        for request in line.requests or ():
+            yield from self.calls(bytes(request))
+        if line.requests is not None:
+            return
         name = name_of(line.custom_id)
         body = given(line.body) or given(line.params)
         if body:
@@ -77,7 +79,6 @@ def _answer(name: str, answer: bytes, failed: bool) -> Answer:
     usage = given(body.usage)
     return Answer(
         name,
-        start=epoch_seconds(body.created or body.created_at),
         usage=from_json(usage) if usage else None,
         response=answer,
     )
@@ -88,7 +89,9 @@ add_export(
     (
         frozenset({"custom_id", "method", "url", "body"}),
         frozenset({"custom_id", "response/status_code"}),
+        frozenset({"custom_id", "response", "error"}),
         frozenset({"custom_id", "params/messages"}),
+        frozenset({"requests/*/custom_id", "requests/*/params"}),
         frozenset({"custom_id", "result/type"}),
     ),
     Batch,

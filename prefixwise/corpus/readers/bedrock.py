@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
+from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import FAILED, Call, Found, LeftOut, RecordDecoder
+from prefixwise.corpus.call import FAILED, Call, Found, LeftOut, RecordDecoder, fate
 from prefixwise.corpus.dialect import name_in
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, encoded, given, name_of
@@ -46,6 +47,7 @@ class _Log(msgspec.Struct):
     input: _Input | None = None
     output: _Output | None = None
     message: Any = None
+    events: list[Raw] | None = None
 
 
 class _Answer(msgspec.Struct):
@@ -63,13 +65,17 @@ class Bedrock(RecordDecoder):
     """Decodes invocation logs."""
 
     def calls(self, record: bytes) -> Iterator[Found]:
-        """Return the call of one log."""
+        """Return the call of one log, or those of a page of CloudWatch Logs' events."""
         log = _decode(record)
+        for event in log.events or ():
+            yield from self.calls(bytes(event))
+        if log.events is not None:
+            return
         if log.input is None and isinstance(log.message, str):  # an event of CloudWatch Logs holds the log as text
             log = _decode(log.message)
         given_input = log.input or _Input()
         body = given(given_input.inputBodyJson)
-        if log.errorCode is not None:
+        if log.errorCode is not None and fate(log.errorCode):
             yield FAILED
         elif not body:
             elsewhere = given_input.inputBodyS3Path is not None
@@ -101,6 +107,7 @@ def _call(log: _Log, given_input: _Input, body: bytes) -> Call:
         response=answer,
         has_reply=bool(answer),
         id=name_of(log.requestId),
+        marks=0 if log.errorCode is None else Mark.ABORTED,
     )
 
 
@@ -121,6 +128,8 @@ add_export(
         frozenset({"schemaType", "modelId", "operation", "input"}),
         frozenset({"modelId", "operation", "input/inputBodyJson"}),
         frozenset({"modelId", "requestId", "input/inputBodyS3Path"}),
+        frozenset({"events/*/logStreamName", "events/*/message"}),
+        frozenset({"logStreamName", "timestamp", "message"}),
     ),
     Bedrock,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, nearest_format
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
-from prefixwise.corpus.records import Records, raw_records, repaired
+from prefixwise.corpus.records import RawRecord, raw_records, repaired
 from prefixwise.corpus.sources import PROMPT_SUFFIXES
 from prefixwise.corpus.wrapper import Around, WrapperDecoder
 
@@ -35,10 +35,8 @@ class BodyLog:
 
     mode: Literal["log", "prompt", "trace"] = "log"
 
-    def __init__(self, path: str, options: ReadOptions, records: Records = raw_records, name: str = "") -> None:
+    def __init__(self, path: str, options: ReadOptions) -> None:
         self._path = path
-        self._records = records
-        self._name = name
         self._options = options
         self._api = options.input_format if options.input_format in DIALECTS.names() else None
         self._now: Recognised | None = None
@@ -50,8 +48,7 @@ class BodyLog:
     @property
     def format(self) -> str:
         """What was recognised; several names where a file mixes APIs."""
-        found = " + ".join(self._formats) or "no request found"
-        return f"{found} in {self._name}" if self._name else found
+        return " + ".join(self._formats) or "no request found"
 
     @property
     def record_path(self) -> str:
@@ -60,8 +57,12 @@ class BodyLog:
 
     def requests(self, stream: io.BufferedReader) -> Iterator[Request | Broken]:
         """Yield every record of `stream`, in order."""
+        return self.records(raw_records(stream))
+
+    def records(self, records: Iterable[RawRecord]) -> Iterator[Request | Broken]:
+        """Yield the requests of records that were split already."""
         number = 0
-        for _, line, data in self._records(stream):
+        for _, line, data in records:
             for element in self._elements(data):
                 try:
                     yield self._request(number, line, element)

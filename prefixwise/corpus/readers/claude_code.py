@@ -36,9 +36,7 @@ class _Line(msgspec.Struct):
     uuid: Any = None
     parentUuid: Any = None  # noqa: N815 - the wire's own names
     sessionId: Any = None  # noqa: N815
-    agentId: Any = None  # noqa: N815
     requestId: Any = None  # noqa: N815
-    isSidechain: Any = None  # noqa: N815
     isApiErrorMessage: Any = None  # noqa: N815
     timestamp: Any = None
     message: RawField = UNSET
@@ -61,10 +59,12 @@ class _Answer(msgspec.Struct):
     model: str
     session: str
     end: float
-    blocks: list[bytes]
-    usage: bytes
-    is_whole: bool
+    blocks: list[bytes] = msgspec.field(default_factory=list)
+    usage: bytes = b""
+    is_whole: bool = False
     marks: int = Mark.PARTIAL
+    replies: list[str] = msgspec.field(default_factory=list)
+    """Lines that follow one of its lines: results of tools that it called in parallel hang at different ones."""
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -91,6 +91,9 @@ class ClaudeCode:
             if _INTERRUPTED.encode() in item:
                 self._interrupt(parent)
             self._nodes[uuid] = _Node(parent, item, time)
+            above = self._nodes.get(parent)
+            if above is not None and above.answer is not None and b'"tool_result"' in item:
+                above.answer.replies.append(uuid)
         elif uuid:
             self._nodes[uuid] = _Node(parent, None, time)
         return iter(())
@@ -104,9 +107,7 @@ class ClaudeCode:
         answer = self._answers.get(key)
         if answer is None:
             session = name_of(line.sessionId)
-            if line.isSidechain is True:  # a sub-agent talks to the model in a conversation of its own
-                session = f"{session}/{name_of(line.agentId) or 'sidechain'}"
-            answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time, [], b"", False)
+            answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time)
         answer.end = time
         answer.usage = given(message.usage) or answer.usage
         answer.is_whole = answer.is_whole or message.stop_reason is not None
@@ -143,7 +144,7 @@ class ClaudeCode:
 
     def _chain(self, answer: _Answer) -> tuple[list[bytes], float]:
         """Return the messages above an answer, and when the last of them was written."""
-        items: list[bytes] = []
+        turns: list[tuple[bool, list[bytes]]] = []
         start = epoch_seconds(None)
         seen: set[str] = set()
         last: _Answer | None = answer
@@ -154,14 +155,44 @@ class ClaudeCode:
             if node is None:
                 break
             if node.item is not None:
-                items.append(node.item)
+                turns.append((True, [node.item]))
                 start = node.time if start != start else start
             elif node.answer is not None and node.answer is not last:
-                items.append(b'{"role":"assistant","content":%s}' % listed(node.answer.blocks))
+                for missed in reversed([reply for reply in node.answer.replies if reply not in seen]):
+                    seen.add(missed)
+                    turns.append((True, [self._nodes[missed].item or b""]))
+                turns.append((False, node.answer.blocks))
             last = node.answer or last
             at = node.parent
-        items.reverse()
-        return items, start
+        return _messages(turns), start
+
+
+def _messages(turns: list[tuple[bool, list[bytes]]]) -> list[bytes]:
+    """Return the messages of turns that stand last first; turns of the user that follow each other are one message.
+
+    Args:
+        turns: (whether it is the user's, its message or the blocks of the answer).
+    """
+    messages: list[bytes] = []
+    users: list[bytes] = []
+    for is_users, parts in reversed(turns):
+        if is_users:
+            users += parts
+            continue
+        messages += _one(users)
+        users = []
+        messages.append(b'{"role":"assistant","content":%s}' % listed(parts))
+    return messages + _one(users)
+
+
+def _one(users: list[bytes]) -> list[bytes]:
+    if len(users) < 2:
+        return users
+    blocks: list[bytes] = []
+    for message in users:
+        content = given(_message(message).content)
+        blocks += [bytes(block) for block in _list(content)] if content[:1] == b"[" else _text_block(content)
+    return [b'{"role":"user","content":%s}' % listed(blocks)]
 
 
 def _text_block(content: bytes) -> list[bytes]:

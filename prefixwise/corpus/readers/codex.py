@@ -128,13 +128,9 @@ class Codex:
 def _usage(counts: Any) -> Usage | None:
     if not isinstance(counts, dict) or type(counts.get("input_tokens")) is not int:
         return None
-    cached, output = counts.get("cached_input_tokens"), counts.get("output_tokens")
-    return Usage(
-        counts["input_tokens"],
-        cached if type(cached) is int else None,
-        None,
-        output if type(output) is int else None,
-    )
+    names = ("cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    cached, written, output = (count if type(count := counts.get(name)) is int else None for name in names)
+    return Usage(counts["input_tokens"], cached, written, output)
 
 
 add_export(

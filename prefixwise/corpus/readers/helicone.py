@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder
+from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, given, name_of
 
@@ -63,7 +64,7 @@ class Helicone(RecordDecoder):
                 yield from self.calls(bytes(raw))
             return
         answer = given(one.response_body)
-        if isinstance(one.response_status, int) and one.response_status >= 400:
+        if isinstance(one.response_status, int) and fate(one.response_status):
             yield FAILED
         elif one.cache_reference_id not in (None, "", _NO_CACHE):
             yield GATEWAY
@@ -91,6 +92,7 @@ def _call(one: _Request, answer: bytes) -> Call:
         response=answer,
         has_reply=bool(answer),
         id=name_of(one.request_id),
+        marks=0 if answer else Mark.ABORTED,
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage
-from prefixwise.corpus.call import FAILED, Call, Found, RecordDecoder
+from prefixwise.corpus.call import FAILED, Answer, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, body_of, given, name_of
 
@@ -43,6 +44,8 @@ class _Observation(msgspec.Struct):
     provided_model_name: Any = None
     providedModelName: Any = None  # noqa: N815
     level: Any = None
+    status_message: Any = None
+    statusMessage: Any = None  # noqa: N815
     input: RawField = UNSET
     output: RawField = UNSET
     usage: RawField = UNSET
@@ -77,6 +80,10 @@ class Langfuse(RecordDecoder):
                 name_of(found.userId, found.user_id), name_of(found.sessionId, found.session_id)
             )  # fmt: skip
         inner = [*(one.observations or ()), *(one.data or ())]
+        if one.observations and bytes(one.observations[0])[:1] == b'"':  # the traces of the API name theirs by id
+            for name in one.observations:
+                yield Answer(msgspec.json.decode(name), tenant=tenant, session=session)
+            return
         for raw in inner:
             yield from self._calls(bytes(raw), tenant, session)
         if one.traces is None and not inner and one.type in ("GENERATION", None) and one.input is not UNSET:
@@ -86,7 +93,8 @@ class Langfuse(RecordDecoder):
 
 def _call(one: _Observation, tenant: str, session: str, record: bytes) -> Found:
     output = given(one.output)
-    if one.level == "ERROR" and not output:
+    gave_up = one.level == "ERROR" and not output
+    if gave_up and fate(one.statusMessage, one.status_message):
         return FAILED
     start = epoch_seconds(one.startTime or one.start_time)
     return Call(
@@ -101,6 +109,7 @@ def _call(one: _Observation, tenant: str, session: str, record: bytes) -> Found:
         response=output,
         has_reply=bool(output),
         id=name_of(one.id),
+        marks=Mark.ABORTED if gave_up else 0,
         record=record,
     )
 
@@ -114,7 +123,7 @@ def _usage(details: bytes) -> Usage | None:
         return next((counts[name] for name in names if name in counts), None)
 
     rest, read, written = first(_INPUT), first(_READ), first(_WRITTEN)
-    if rest is None:
+    if rest is None or not any(counts.values()):  # a call without usage is written as zeros
         return None
     return Usage(rest + (read or 0) + (written or 0), read, written, first(_OUTPUT))
 
@@ -132,4 +141,6 @@ _SIGNS = tuple(
     if trace or place.endswith("observations/*/")  # inside a trace an observation need not name it
 )
 
-add_export("langfuse", _SIGNS, Langfuse)
+_TRACES = frozenset({"data/*/userId", "data/*/sessionId", "data/*/timestamp", "data/*/id"})
+
+add_export("langfuse", (*_SIGNS, _TRACES), Langfuse)

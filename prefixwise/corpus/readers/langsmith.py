@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import FAILED, Call, Found, RecordDecoder
+from prefixwise.corpus.call import Call, Found, RecordDecoder, fate
 from prefixwise.corpus.dialect import name_in
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, body_of, encoded, given, name_of
@@ -66,7 +67,7 @@ class LangSmith(RecordDecoder):
             yield from self.calls(bytes(raw))
         if run.runs is None and run.run_type == "llm":
             outputs = given(run.outputs)
-            yield FAILED if run.error and not outputs else _call(run, outputs, record)
+            yield (fate(run.error) if run.error and not outputs else None) or _call(run, outputs, record)
 
 
 def _call(run: _Run, outputs: bytes, record: bytes) -> Call:
@@ -86,6 +87,7 @@ def _call(run: _Run, outputs: bytes, record: bytes) -> Call:
         response=outputs,
         has_reply=bool(outputs),
         id=name_of(run.id),
+        marks=Mark.ABORTED if run.error else 0,
         record=record,
     )
 
@@ -114,7 +116,7 @@ def _usage(run: _Run, outputs: bytes) -> Usage | None:
         )
     if isinstance(meta, dict) and (usage := from_json(encoded(meta))) is not None:
         return usage
-    if type(run.prompt_tokens) is int:
+    if type(run.prompt_tokens) is int and run.prompt_tokens > 0:  # a call without usage has zeros
         details = run.prompt_token_details if isinstance(run.prompt_token_details, dict) else {}
         output = run.completion_tokens if type(run.completion_tokens) is int else None
         return Usage(run.prompt_tokens, details.get("cache_read"), details.get("cache_creation"), output)

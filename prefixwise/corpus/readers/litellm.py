@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder
+from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, body_of, encoded, given, name_of
 
@@ -36,6 +37,7 @@ class _Row(msgspec.Struct):
     completionStartTime: Any = None  # noqa: N815
     cache_hit: Any = None
     status: Any = None
+    error_str: Any = None
     prompt_tokens: Any = None
     completion_tokens: Any = None
     messages: RawField = UNSET
@@ -48,6 +50,7 @@ class _Row(msgspec.Struct):
 class _Metadata(msgspec.Struct):
     usage_object: RawField = UNSET
     status: Any = None
+    error_information: Any = None
     user_api_key_end_user_id: Any = None
     user_api_key_team_id: Any = None
     user_api_key_user_id: Any = None
@@ -75,7 +78,9 @@ class LiteLLM(RecordDecoder):
         meta_json = given(row.metadata)
         meta = _metadata.decode(meta_json) if meta_json else _Metadata()
         response = given(row.response)
-        if "failure" in (row.status, meta.status):
+        failed = "failure" in (row.status, meta.status)
+        error = meta.error_information if isinstance(meta.error_information, dict) else {}
+        if failed and fate(error.get("error_code"), error.get("error_class"), row.error_str):
             yield FAILED
         elif row.cache_hit is True or str(row.cache_hit).lower() == "true":
             yield GATEWAY
@@ -92,11 +97,12 @@ class LiteLLM(RecordDecoder):
                     row.organization_id, row.user, meta.user_api_key_user_id,
                 ),
                 session=name_of(row.session_id, row.trace_id),
-                replica=name_of(row.api_base, row.model_id),
+                replica=name_of(row.model_id, row.api_base),
                 usage=_usage(row, meta, response),
                 response=response,
                 has_reply=bool(response),
                 id=name_of(row.request_id, row.id),
+                marks=Mark.ABORTED if failed else 0,
             )  # fmt: skip
 
 

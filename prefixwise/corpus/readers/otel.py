@@ -14,9 +14,10 @@ from msgspec import UNSET, UnsetType
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
-from prefixwise.corpus.call import FAILED, Call, Found, RecordDecoder
+from prefixwise.corpus.call import Answer, Call, Found, fate
+from prefixwise.corpus.conventions import genai
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.span import CONVENTIONS, Event, Span, Spoken
+from prefixwise.corpus.span import CONVENTIONS, Event, Span, Spoken, named, session_of, tenant_of
 
 _ERROR = (2, "STATUS_CODE_ERROR")
 
@@ -67,6 +68,7 @@ class _Event(msgspec.Struct):
 
 class _Status(msgspec.Struct, frozen=True):
     code: Any = None
+    message: str = ""
 
 
 class _Span(msgspec.Struct):
@@ -89,28 +91,55 @@ class _ResourceSpans(msgspec.Struct):
     instrumentationLibrarySpans: list[_ScopeSpans] = []  # noqa: N815 - before OTLP 0.15
 
 
+class _Record(msgspec.Struct):
+    """A log record: the GenAI conventions before 1.37 write messages as such, beside the spans."""
+
+    spanId: str = ""  # noqa: N815
+    eventName: str = ""  # noqa: N815
+    timeUnixNano: Any = None  # noqa: N815
+    body: _Value = _Value()
+    attributes: list[_Pair] = []
+
+
+class _ScopeLogs(msgspec.Struct):
+    logRecords: list[_Record] = []  # noqa: N815
+
+
+class _ResourceLogs(msgspec.Struct):
+    resource: _Resource = _Resource()
+    scopeLogs: list[_ScopeLogs] = []  # noqa: N815
+
+
 class _Export(msgspec.Struct):
     resourceSpans: list[_ResourceSpans] = []  # noqa: N815
+    resourceLogs: list[_ResourceLogs] = []  # noqa: N815
 
 
 _decode = msgspec.json.Decoder(_Export).decode
 
 
-class OpenTelemetry(RecordDecoder):
-    """Decodes exports of spans."""
+class OpenTelemetry:
+    """Decodes exports of spans and of log records, which are joined by the id of the span."""
 
     def __init__(self) -> None:
         self._conventions = sorted(CONVENTIONS, key=lambda convention: convention.rank)
+        self._events: dict[str, list[Event]] = {}
+        self._owners: dict[str, dict[str, Any]] = {}
 
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return the calls among the spans of one export."""
-        for resource in _decode(record).resourceSpans:
+        export = _decode(record)
+        for resource in export.resourceSpans:
             owner = _mapping(resource.resource.attributes)
             for scope in (*resource.scopeSpans, *resource.instrumentationLibrarySpans):
                 for wire in scope.spans:
                     found = self._call(_span(wire, owner))
                     if found is not None:
                         yield found
+        for logs in export.resourceLogs:
+            owner = _mapping(logs.resource.attributes)
+            for log_record in (one for scope in logs.scopeLogs for one in scope.logRecords):
+                self._keep(log_record, owner)
 
     def _call(self, span: Span) -> Found | None:
         for convention in self._conventions:
@@ -118,10 +147,47 @@ class OpenTelemetry(RecordDecoder):
             if spoken is not None:
                 self._conventions.remove(convention)  # the next span is most likely of the same convention
                 self._conventions.insert(0, convention)
-                if span.failed and not spoken.response and spoken.usage is None:
-                    return FAILED
-                return _made(span, spoken)
-        return None
+                failure = span.attributes.get("error.type"), span.message
+                return (fate(*failure) if span.failed and not spoken.response else None) or _made(span, spoken)
+        return _answered(span) if genai.model_of(span.attributes) else None
+
+    def _keep(self, wire: _Record, owner: dict[str, Any]) -> None:
+        attributes = _mapping(wire.attributes)
+        name = wire.eventName or str(attributes.get("event.name", ""))
+        if wire.spanId and name.startswith("gen_ai."):
+            said = wire.body.python()
+            event = Event(name, _seconds(wire.timeUnixNano), said if isinstance(said, dict) else attributes)
+            self._events.setdefault(wire.spanId, []).append(event)
+            self._owners.setdefault(wire.spanId, owner)
+
+    def rest(self) -> Iterator[Found]:
+        """Return the calls whose messages are log records."""
+        for name, events in self._events.items():
+            body, answer = genai.spoken_in(events)
+            if body:
+                yield Call(
+                    body,
+                    "openai-chat",
+                    start=events[0].time,
+                    replica=named(self._owners[name], "server.address"),
+                    response=answer,
+                    has_reply=bool(answer),
+                    id=name,
+                )
+
+
+def _answered(span: Span) -> Answer:
+    """Return what a span without messages says of a call whose messages are log records."""
+    return Answer(
+        span.id,
+        span.start,
+        span.end,
+        tenant=tenant_of(span),
+        session=session_of(span),
+        replica=named(span.attributes, "server.address"),
+        usage=genai.usage_of(span.attributes),
+        marks=Mark.ABORTED if span.failed else 0,
+    )
 
 
 def _made(span: Span, spoken: Spoken) -> Call:
@@ -153,6 +219,7 @@ def _span(wire: _Span, resource: dict[str, Any]) -> Span:
         tuple(Event(event.name, _seconds(event.timeUnixNano), _mapping(event.attributes)) for event in wire.events),
         resource,
         wire.status.code in _ERROR,
+        wire.status.message,
     )
 
 
@@ -172,6 +239,7 @@ add_export(
     (
         frozenset({"resourceSpans/*/scopeSpans/*/spans"}),
         frozenset({"resourceSpans/*/instrumentationLibrarySpans/*/spans"}),
+        frozenset({"resourceLogs/*/scopeLogs/*/logRecords"}),
     ),
     OpenTelemetry,
 )

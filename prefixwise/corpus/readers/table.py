@@ -1,27 +1,38 @@
 """CSV and Parquet: each row is a record with its columns as keys, read like any other log.
 
-`--record-path /COLUMN` names the column of the body and `--tenant-field /COLUMN` and its kin the others. Values that
-are JSON are taken as such; counts in columns of their own become the usage.
+Exports in tables (LiteLLM, Langfuse, …) are recognised by their columns. In other tables `--record-path /COLUMN`
+names the column of the prompt and `--tenant-field /COLUMN` and its kin the others; counts in columns of their own
+become the usage.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import msgspec
 
 from prefixwise.core.errors import UserError
+from prefixwise.core.request import Request
+from prefixwise.corpus.call import Answer
 from prefixwise.corpus.parquet import is_trace, need_pyarrow
-from prefixwise.corpus.reader import READERS, Reader, ReadOptions
+from prefixwise.corpus.reader import READERS, Broken, Reader, Reading, ReadOptions, Skipped, export_of
 from prefixwise.corpus.readers.body_log import BodyLog
 from prefixwise.corpus.records import RawRecord
+from prefixwise.corpus.wrapper import NAMES
+
+Row = tuple[int, dict[str, Any]]
+"""The line that a row ends on (0 where there are no lines), and its values by column."""
 
 _SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+_PROMPT_COLUMNS = frozenset({b"messages", b"prompt", b"request", b"request_body", b"body", b"input"})
 _MAGIC = b"PAR1"
 _LONGEST_CELL = 1 << 30
+_NUMBERS = frozenset(name for name in NAMES if name.startswith(("duration", "ttft")))
+_NUMBER_COLUMNS = frozenset(name for meaning in _NUMBERS for name in NAMES[meaning])
 _USAGE = frozenset(
     {
         *("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"),
@@ -31,8 +42,8 @@ _USAGE = frozenset(
 )
 
 
-def csv_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
-    """Yield the rows of a CSV file as JSON objects. Raises UserError where it has no header."""
+def csv_rows(stream: io.BufferedReader) -> Iterator[Row]:
+    """Yield the rows of a CSV file. Raises UserError where it has no header or is damaged."""
     text = io.TextIOWrapper(stream, "utf-8", errors="replace", newline="")
     csv.field_size_limit(_LONGEST_CELL)
     header = text.readline()
@@ -42,71 +53,105 @@ def csv_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
         raise UserError("a CSV file begins with a line of column names")
     rows = csv.reader(text, delimiter=delimiter)
     try:
-        for number, row in enumerate(rows):
-            yield RawRecord(number, rows.line_num + 1, _row(dict(zip(columns, row, strict=False))))
+        for row in rows:
+            cells = {column: _cell(column, value) for column, value in zip(columns, row, strict=False) if value != ""}
+            yield rows.line_num + 1, cells
     except csv.Error as problem:
         raise UserError(f"the CSV is damaged: {problem}") from None
     finally:
         text.detach()
 
 
-def parquet_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
-    """Yield the rows of a Parquet file as JSON objects."""
+def parquet_rows(stream: io.BufferedReader) -> Iterator[Row]:
+    """Yield the rows of a Parquet file. Raises UserError where it is damaged."""
     pyarrow = need_pyarrow()
     try:
         file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(stream.read()))
-        number = 0
         for batch in file.iter_batches(batch_size=1024, use_threads=False):
             for row in batch.to_pylist():
-                yield RawRecord(number, 0, _row(row))
-                number += 1
+                yield 0, {column: _cell(column, value) for column, value in row.items() if value is not None}
     except (pyarrow.ArrowException, OSError) as problem:
         raise UserError(f"the Parquet file cannot be read: {str(problem)[:200]}") from None
 
 
-def _row(values: dict[str, Any]) -> bytes:
-    """Return a row as JSON: JSON in cells is unpacked, empty cells are left out."""
-    record: dict[str, Any] = {}
-    usage: dict[str, Any] = {}
-    for column, value in values.items():
-        if value is None or value == "":
-            continue
-        if column in _USAGE and (number := _number(value)) is not None:
-            usage[column] = number
-        else:
-            record[column] = _cell(value)
-    if usage and "usage" not in record:
-        record["usage"] = _one_accounting(usage)
-    return msgspec.json.encode(record, enc_hook=str)
-
-
-def _one_accounting(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return counts under the names of an API: cached tokens in a column of their own are a part of the prompt's."""
-    cached = usage.pop("cached_input_tokens", None)
-    if cached is not None:
-        usage["cached_tokens"] = cached
-    if "input_tokens" in usage and "cached_tokens" in usage:
-        usage["prompt_tokens"] = usage.pop("input_tokens")
-        usage["completion_tokens"] = usage.pop("output_tokens", None)
-    if "cache_write_tokens" in usage:
-        usage["prompt_tokens_details"] = {"cache_write_tokens": usage.pop("cache_write_tokens")}
-    return usage
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("{", "["):
+def _cell(column: str, value: Any) -> Any:
+    """Return a cell: JSON unpacked, and numbers where numbers are meant."""
+    if not isinstance(value, str):
+        return value
+    if value[:1] in ("{", "["):
         try:
-            return msgspec.Raw(msgspec.json.encode(msgspec.json.decode(value)))
+            return msgspec.json.decode(value)
         except msgspec.MsgspecError:
             return value
+    if column in _NUMBER_COLUMNS or column in _USAGE:
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return int(number) if number.is_integer() else number
     return value
 
 
-def _number(value: Any) -> int | None:
-    try:
-        return int(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return None
+class TableLog:
+    """One table being read: as the export that its columns are those of, else as a log of bodies."""
+
+    mode: Literal["log", "prompt", "trace"] = "log"
+
+    def __init__(self, name: str, path: str, options: ReadOptions, rows: Callable[[io.BufferedReader], Iterator[Row]]):
+        self._name = name
+        self._path = path
+        self._options = options
+        self._rows = rows
+        self._reading: Reading = BodyLog(path, options)
+
+    @property
+    def format(self) -> str:
+        """What was recognised."""
+        return f"{self._reading.format} in {self._name}"
+
+    @property
+    def record_path(self) -> str:
+        """Where the bodies stand."""
+        return self._reading.record_path
+
+    def requests(self, stream: io.BufferedReader) -> Iterator[Request | Answer | Skipped | Broken]:
+        """Yield every row's request, in order."""
+        rows = self._rows(stream)
+        first = next(rows, None)
+        if first is None:
+            return
+        rows = itertools.chain((first,), rows)
+        export = None if self._options.record_path else export_of(_encoded(first[1]))
+        if export is not None:
+            self._reading = export.open(self._path, self._options)
+            yield from self._reading.records(  # type: ignore[attr-defined]
+                RawRecord(number, line, _encoded(row)) for number, (line, row) in enumerate(rows)
+            )
+        else:
+            log = BodyLog(self._path, self._options)
+            self._reading = log
+            yield from log.records(
+                RawRecord(number, line, _encoded(_with_usage(row))) for number, (line, row) in enumerate(rows)
+            )
+
+
+def _encoded(row: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(row, enc_hook=str)
+
+
+def _with_usage(row: dict[str, Any]) -> dict[str, Any]:
+    """Put the counts that have columns of their own into one usage; cached tokens are a part of the prompt's."""
+    counts = {name: row[name] for name in row.keys() & _USAGE if isinstance(row[name], (int, float))}
+    if not counts or "usage" in row:
+        return row
+    if (cached := counts.pop("cached_input_tokens", None)) is not None:
+        counts["cached_tokens"] = cached
+    if "cached_tokens" in counts and "input_tokens" in counts:
+        counts["prompt_tokens"] = counts.pop("input_tokens")
+        counts["completion_tokens"] = counts.pop("output_tokens", None)
+    if (written := counts.pop("cache_write_tokens", None)) is not None:
+        return {**row, "usage": {**counts, "prompt_tokens_details": {"cache_write_tokens": written}}}
+    return {**row, "usage": counts}
 
 
 def claims_csv(path: str, head: bytes) -> bool:
@@ -114,7 +159,7 @@ def claims_csv(path: str, head: bytes) -> bool:
     if path.endswith(_SUFFIXES):
         return True
     columns = {name.strip(b' "') for name in head.partition(b"\n")[0].strip().split(b",")}
-    return len(columns) > 1 and bool(columns & {b"messages", b"prompt", b"request", b"request_body", b"body"})
+    return len(columns) > 1 and bool(columns & _PROMPT_COLUMNS)
 
 
 def claims_parquet(path: str, head: bytes) -> bool:
@@ -122,13 +167,12 @@ def claims_parquet(path: str, head: bytes) -> bool:
     return head.startswith(_MAGIC) and not is_trace(path)
 
 
-def _open_csv(path: str, options: ReadOptions) -> BodyLog:
-    return BodyLog(path, options, csv_records, "csv")
-
-
-def _open_parquet(path: str, options: ReadOptions) -> BodyLog:
-    return BodyLog(path, options, parquet_records, "parquet")
-
-
-READERS.add("csv", Reader(("csv",), 40, "text", claims_csv, _open_csv))
-READERS.add("parquet", Reader(("parquet",), 5, "text", claims_parquet, _open_parquet))
+READERS.add(
+    "csv", Reader(("csv",), 40, "text", claims_csv, lambda path, options: TableLog("csv", path, options, csv_rows))
+)
+READERS.add(
+    "parquet",
+    Reader(
+        ("parquet",), 5, "text", claims_parquet, lambda path, options: TableLog("parquet", path, options, parquet_rows)
+    ),
+)
