@@ -11,7 +11,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -117,13 +117,12 @@ def _open(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedRea
 
 
 def _unzstd(raw: io.BufferedReader[Any]) -> io.BufferedReader:
-    """Return the unpacked stream of a zstd file of one or more frames."""
+    """Return the unpacked stream of a zstd file. Raises MissingExtraError without the package for it."""
     try:
         import zstandard
     except ImportError:
         raise MissingExtraError("reading zstd files", "data") from None
-    reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=False)
-    return io.BufferedReader(_Unpacked(reader, zstandard.ZstdError), _BUFFER)
+    return io.BufferedReader(_Unpacked(raw, zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError), _BUFFER)
 
 
 @contextmanager
@@ -154,21 +153,38 @@ def _without_mark(stream: io.BufferedReader) -> io.BufferedReader:
 
 
 class _Unpacked(io.RawIOBase):
-    """A decompressor as a stream whose faults are `OSError`s, as gzip's are."""
+    """The bytes of one or more zstd frames; damage and an early end are `OSError`s, as gzip's are."""
 
-    def __init__(self, reader: Any, fault: type[Exception]) -> None:
-        self._reader = reader
+    def __init__(self, raw: io.BufferedReader[Any], start: Callable[[], Any], fault: type[Exception]) -> None:
+        self._raw = raw
+        self._start = start
         self._fault = fault
+        self._frame = start()
+        self._packed = b""
+        self._rest = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:
-            count: int = self._reader.readinto(buffer)
-        except self._fault as problem:
-            raise OSError(f"damaged zstd data: {problem}") from None
-        return count
+        while not self._rest:
+            packed = self._packed or self._raw.read1(_BUFFER)
+            if not packed:
+                if self._frame is not None:
+                    raise OSError("the zstd data ends in the middle")
+                return 0
+            self._frame = self._frame or self._start()
+            try:
+                self._rest = self._frame.decompress(packed)
+            except self._fault as problem:
+                raise OSError(f"damaged zstd data: {problem}") from None
+            self._packed = b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
 
 
 class _Recoded(io.RawIOBase):

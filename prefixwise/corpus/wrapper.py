@@ -29,6 +29,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "session": ("session_id", "sessionId", "session", "conversation_id", "thread_id"),
     "replica": ("replica", "replica_id", "backend", "pod", "upstream", "deployment"),
     "model": ("model",),
+    "id": ("request_id", "requestId"),
     "usage": ("usage", "usageMetadata"),
     "response": ("response", "response_body", "completion", "output"),
 }  # fmt: skip
@@ -50,6 +51,7 @@ class Around(msgspec.Struct, gc=False):
     usage: Raw | None = None
     response: Raw | None = None
     has_reply: bool = False
+    id: str = ""
 
 
 class _Answer(msgspec.Struct):
@@ -149,6 +151,7 @@ def _around(found: dict[str, Any]) -> Around:
         _name(get("replica")),
         _name(get("model")),
         usage,
+        id=_name(get("id")),
     )
     if response is not None:
         _fill_answer(around, response)

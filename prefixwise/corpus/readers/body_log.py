@@ -177,6 +177,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         None if around.usage is None else from_json(around.usage),
         draft.opens_reply,
         draft.automatic,
+        around.id,
     )
 
 

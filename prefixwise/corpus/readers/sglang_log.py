@@ -17,7 +17,7 @@ from prefixwise.core.request import Mark
 from prefixwise.core.times import ABSENT, epoch_seconds
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.call import Call, Found
-from prefixwise.corpus.engine_log import Clock, as_json, fields_at, log_lines
+from prefixwise.corpus.engine_log import Clock, as_json, fields_at, literal_at, log_lines
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, given, name_of, obj
 
@@ -89,7 +89,7 @@ class SglangLog:
         prompt = obj(
             (
                 ("input_ids", as_json(fields.get("input_ids", ""))),
-                ("prompt", as_json(fields.get("text", ""))),
+                ("prompt", literal_at(fields.get("text", ""), 0)[0]),  # of a cut text, what stands before the cut
                 ("lora_path", as_json(fields.get("lora_path", ""))),
                 ("extra_key", as_json(fields.get("extra_key", ""))),
             )
