@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 _LISTS = "*"
-_DEEPEST = 9
-_RECORDS = 20
-_ELEMENTS = 20
+_DEEPEST = 5
+_RECORDS = 12
+_ELEMENTS = 3
 _PIECE = re.compile(rb'\s*(?:("(?:[^"\\]|\\.)*")|([\[\]{}:,])|([^\s\[\]{}:,"]+))')
 
 
@@ -33,17 +33,17 @@ def key_paths(head: bytes) -> frozenset[str]:
 
 
 def _collect(value: Any, at: str, found: set[str], depth: int) -> None:
-    if at:
-        found.add(at)
-    if depth > _DEEPEST:
-        return
+    depth += 1
     prefix = f"{at}/" if at else ""
     if isinstance(value, dict):
         for key, inner in value.items():
-            _collect(inner, prefix + key, found, depth + 1)
+            found.add(prefix + key)
+            if depth < _DEEPEST and isinstance(inner, (dict, list)):
+                _collect(inner, prefix + key, found, depth)
     elif isinstance(value, list):
         for inner in value[:_ELEMENTS]:
-            _collect(inner, prefix + _LISTS, found, depth + 1)
+            if isinstance(inner, (dict, list)):
+                _collect(inner, prefix + _LISTS, found, depth)
 
 
 def _scanned(head: bytes) -> frozenset[str]:

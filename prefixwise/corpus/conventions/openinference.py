@@ -20,9 +20,9 @@ _FIRST = "First Token Stream Event"
 def read(span: Span) -> Spoken | None:
     """Read a span of kind LLM."""
     attributes = span.attributes
-    messages = indexed(attributes, "llm.input_messages.")
-    if not messages:
+    if "llm.input_messages.0.message.role" not in attributes:
         return None
+    messages = indexed(attributes, "llm.input_messages.")
     tools = [tool["tool.json_schema"] for tool in indexed(attributes, "llm.tools.") if "tool.json_schema" in tool]
     body = obj(
         (

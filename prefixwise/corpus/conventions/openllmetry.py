@@ -10,14 +10,16 @@ from prefixwise.corpus.conventions.genai import model_of, usage_of
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, indexed, named, session_of, tenant_of
 
+_PREFIXES = ("gen_ai.prompt.", "llm.prompts.")
 _OWN = "traceloop.association.properties."
 
 
 def read(span: Span) -> Spoken | None:
     """Read a span with indexed prompts."""
-    prompts = indexed(span.attributes, "gen_ai.prompt.") or indexed(span.attributes, "llm.prompts.")
-    if not prompts:
+    prefix = next((name for name in _PREFIXES if f"{name}0.role" in span.attributes), None)
+    if prefix is None:
         return None
+    prompts = indexed(span.attributes, prefix)
     tools = [_tool(tool) for tool in indexed(span.attributes, "llm.request.functions.")]
     body = obj((("messages", listed(map(_message, prompts))), ("tools", listed(tools) if tools else b"")))
     answers = indexed(span.attributes, "gen_ai.completion.")
