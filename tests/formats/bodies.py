@@ -146,7 +146,7 @@ def responses_usage(exchange: Exchange) -> Json | None:
     usage = exchange.usage
     return usage and {
         "input_tokens": usage.prompt,
-        "input_tokens_details": {"cached_tokens": usage.cached},
+        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.written},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": usage.prompt + usage.output,
@@ -288,7 +288,7 @@ def gemini_request(exchange: Exchange) -> Json:
 
 
 def gemini_usage(exchange: Exchange) -> Json | None:
-    """Return usage as generateContent reports it; a count of zero cached tokens is left out, as the API does."""
+    """Return usage as generateContent reports it: no cached tokens at all where there are none."""
     usage = exchange.usage
     if usage is None:
         return None
