@@ -184,6 +184,10 @@ FORMATS: dict[str, Format] = {
     "helicone-query": Format(helicone.query_json),
     "otel-genai": Format(otel.current, tool_shape=False),
     "otel-genai-lines": Format(otel.current_lines, tool_shape=False),
+    "otel-genai-structured": Format(otel.structured, tool_shape=False),
+    "otel-content-events": Format(
+        otel.content_events, **_EVENTS | {"lacks": "tools, cached and written tokens"}, counts=("prompt", "output")
+    ),
     "otel-span-events": Format(otel.span_events, **_EVENTS),
     "otel-log-events": Format(otel.log_events, **_EVENTS),
     "openllmetry": Format(

@@ -200,11 +200,20 @@ def with_base64_ids(value: Any) -> Any:
     }
 
 
-@pytest.mark.parametrize(
-    "writer",
-    [otel.current, otel.current_lines, otel.span_events, otel.log_events, otel_vendors.openllmetry,
-     otel_vendors.openinference, vercel.spans],
-)  # fmt: skip
+SPANS = (
+    otel.current,
+    otel.current_lines,
+    otel.structured,
+    otel.content_events,
+    otel.span_events,
+    otel.log_events,
+    otel_vendors.openllmetry,
+    otel_vendors.openinference,
+    vercel.spans,
+)
+
+
+@pytest.mark.parametrize("writer", SPANS)
 def test_spans_are_otlp(writer: Any) -> None:
     documents = otlp_documents(writer(OPENAI))
     assert documents
