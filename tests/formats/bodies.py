@@ -8,6 +8,7 @@ The shapes are those of the vendors' SDK types, against which `test_shapes.py` c
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -111,7 +112,10 @@ def response_items(message: Message) -> list[Json]:
     items: list[Json] = []
     if message.text:
         content = {"type": "output_text", "text": message.text, "annotations": []}
-        items.append({"type": "message", "role": "assistant", "content": [content]})
+        own = "msg_" + hashlib.sha256(message.text.encode()).hexdigest()[:48]
+        items.append({
+            "id": own, "type": "message", "status": "completed", "role": "assistant", "content": [content],
+        })  # fmt: skip
     items += [
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": compact(call.arguments)}
         for call in message.calls
@@ -146,7 +150,7 @@ def responses_usage(exchange: Exchange) -> Json | None:
     usage = exchange.usage
     return usage and {
         "input_tokens": usage.prompt,
-        "input_tokens_details": {"cached_tokens": usage.cached},
+        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.written},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": usage.prompt + usage.output,
@@ -159,8 +163,7 @@ def responses_response(exchange: Exchange) -> Json | None:
         return None
     output = []
     for number, item in enumerate(response_items(exchange.answer)):
-        prefix = "msg" if item["type"] == "message" else "fc"
-        output.append({"id": f"{prefix}_{exchange.hex(f'item{number}', 48)}", "status": "completed"} | item)
+        output.append({"id": f"fc_{exchange.hex(f'item{number}', 48)}", "status": "completed"} | item)
     return {
         "id": f"resp_{exchange.hex('response', 48)}",
         "object": "response",
@@ -175,7 +178,6 @@ def responses_response(exchange: Exchange) -> Json | None:
         "parallel_tool_calls": True,
         "previous_response_id": None,
         "reasoning": {"effort": None, "summary": None},
-        "store": False,
         "temperature": 0.2,
         "text": {"format": {"type": "text"}},
         "tool_choice": "auto",
@@ -288,7 +290,7 @@ def gemini_request(exchange: Exchange) -> Json:
 
 
 def gemini_usage(exchange: Exchange) -> Json | None:
-    """Return usage as generateContent reports it; a count of zero cached tokens is left out, as the API does."""
+    """Return usage as generateContent reports it: no cached tokens at all where there are none."""
     usage = exchange.usage
     if usage is None:
         return None

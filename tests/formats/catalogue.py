@@ -85,7 +85,7 @@ class Format:
         model: Model that the workload asks.
         holds: The requests that are in it, in the order of time, or of the file where it has no times.
         starts: Places of a second that start times have: 3, or 0 for whole seconds cut off; None without times.
-        ends: Whether it says when answers ended; `ttft`: whether it says when their first token came.
+        ends: Whether it says when answers ended; `ttft`: whether it says when their first token came, or of which.
         year: Whether start times have a year.
         tenant, session, model_name, replica: The names that it gives to what the workload names.
         counts: The usage counts that it carries; of some requests fewer, by `counts_of`.
@@ -105,7 +105,7 @@ class Format:
     starts: int | None = 3
     year: bool = True
     ends: bool = True
-    ttft: bool = True
+    ttft: bool | Callable[[Exchange], bool] = True
     tenant: Name = own_tenant
     session: Name = own_session
     model_name: Name = own_model
@@ -123,11 +123,24 @@ class Format:
         """Return the usage counts that it carries of a request."""
         return self.counts_of(exchange) if self.counts_of else self.counts
 
+    def says_first_token(self, exchange: Exchange) -> bool:
+        """Say whether it tells when the first token of a request came."""
+        return self.ttft(exchange) if callable(self.ttft) else self.ttft
+
 
 def _vercel_counts(exchange: Exchange) -> tuple[str, ...]:
     return OPENAI_COUNTS if vercel.streams(exchange) else ("prompt", "output")
 
 
+def _gemini_counts(exchange: Exchange) -> tuple[str, ...]:
+    return OPENAI_COUNTS if exchange.usage and exchange.usage.cached else ("prompt", "output")
+
+
+def _model_of_answer(exchange: Exchange) -> str:
+    return exchange.model if exchange.answer else ""
+
+
+_GEMINI = {"model": GEMINI_MODEL, "like": "gemini", "replica": own_replica, "counts_of": _gemini_counts}
 _TOOLS = frozenset({"tools"})
 _ANTHROPIC = {"model": ANTHROPIC_MODEL, "like": "anthropic", "counts": ALL_COUNTS}
 _BEDROCK = _ANTHROPIC | {"starts": 0, "ttft": False, "model_name": bedrock.model_id}
@@ -147,17 +160,17 @@ FORMATS: dict[str, Format] = {
     "openai-chat": Format(plain.openai_chat, replica=own_replica),
     "openai-chat-gz": Format(plain.openai_chat_gz, replica=own_replica),
     "openai-chat-zst": Format(plain.openai_chat_zst, replica=own_replica),
-    "openai-responses": Format(plain.openai_responses, replica=own_replica, like="responses"),
+    "openai-responses": Format(
+        plain.openai_responses, replica=own_replica, like="responses", counts=ALL_COUNTS, lacks=""
+    ),
     "anthropic": Format(plain.anthropic, **_ANTHROPIC, replica=own_replica, lacks=""),
     "gemini": Format(
         plain.gemini,
-        model=GEMINI_MODEL,
-        like="gemini",
-        replica=own_replica,
-        model_name=lambda exchange: exchange.model if exchange.answer else "",
-        lacks="tokens written, models of calls without an answer",
+        **_GEMINI,
+        model_name=_model_of_answer,
+        lacks="tokens written, cached tokens where there are none; the model of a call without an answer",
     ),
-    "gemini-named": Format(plain.gemini_named, model=GEMINI_MODEL, like="gemini", replica=own_replica),
+    "gemini-named": Format(plain.gemini_named, **_GEMINI, lacks="tokens written, cached tokens where there are none"),
     "litellm-spend-logs": Format(litellm.spend_logs_jsonl, replica=litellm.deployment),
     "litellm-spend-logs-array": Format(litellm.spend_logs_array, replica=litellm.deployment),
     "litellm-logging-payload": Format(litellm.logging_payloads, replica=litellm.deployment),
@@ -171,6 +184,10 @@ FORMATS: dict[str, Format] = {
     "helicone-query": Format(helicone.query_json),
     "otel-genai": Format(otel.current, tool_shape=False),
     "otel-genai-lines": Format(otel.current_lines, tool_shape=False),
+    "otel-genai-structured": Format(otel.structured, tool_shape=False),
+    "otel-content-events": Format(
+        otel.content_events, **_EVENTS | {"lacks": "tools, cached and written tokens"}, counts=("prompt", "output")
+    ),
     "otel-span-events": Format(otel.span_events, **_EVENTS),
     "otel-log-events": Format(
         otel.log_events, **_EVENTS | {"lacks": "models, tools, tokens written, first token"}, model_name=nothing
@@ -182,6 +199,7 @@ FORMATS: dict[str, Format] = {
     "vercel-ai": Format(
         vercel.spans,
         counts_of=_vercel_counts,
+        ttft=vercel.streams,
         tool_shape=False,
         lacks="tokens written; cached tokens and the first token of calls that are not streamed",
     ),

@@ -30,8 +30,8 @@ def _desk() -> str:
             f"spare belt QB-{300 + 7 * n}, pads of compound {'AB'[n % 2]}, service every {1_500 + 250 * n} km."
         )
     lines += ["", "Parts and prices:"]
-    for n in range(26):
-        lines.append(f"- part {chr(65 + n)}{410 + 13 * n}: {12 + 3.5 * n:.2f}, in stock at depot {1 + n % 5}.")
+    for n in range(46):
+        lines.append(f"- part {'ABCDEFGHKL'[n % 10]}{410 + 13 * n}: {12 + 3.5 * n:.2f}, in stock at depot {1 + n % 5}.")
     lines += ["", "End every answer with what the customer should do next."]
     return "\n".join(lines)
 

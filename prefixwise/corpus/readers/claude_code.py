@@ -84,6 +84,8 @@ class ClaudeCode:
         line = _decode(record)
         uuid, parent = name_of(line.uuid), name_of(line.parentUuid)
         time = epoch_seconds(line.timestamp)
+        if uuid in self._nodes:  # a session that is resumed writes lines again
+            return iter(())
         if uuid and line.type == "assistant" and line.isApiErrorMessage is not True:
             self._add_answer(uuid, parent, time, line)
         elif uuid and line.type == "user" and line.message is not UNSET:

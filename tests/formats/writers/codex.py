@@ -91,10 +91,9 @@ class _Rollout:
             if message.role == "user":
                 shown = {"type": "user_message", "message": message.text, "images": [], "local_images": []}
                 self.event(exchange.start, shown | {"text_elements": []})
-        for number, item in enumerate(bodies.response_items(exchange.answer)):
+        for item in bodies.response_items(exchange.answer):
             if item["type"] == "message":
                 self.event(exchange.end, {"type": "agent_message", "message": exchange.answer.text})
-                item = {"id": f"msg_{exchange.hex(f'item{number}', 48)}"} | item
             self.add(exchange.end, "response_item", item)
         self.total = _add(self.total, exchange.usage)
         info = {

@@ -3,7 +3,8 @@
 Taken from langfuse 5.0.4 (`ObservationV2`, `ObservationsV2Response`), the documents "Observations API" (with its
 sample response) and "Blob Storage Export Field Reference", and the rows that the server streams into table exports
 (`BatchExportEventsRow`, server 3.2xx). Usage is as the server stores it for OpenAI's clients: `input` without the
-cached tokens, which stand beside it. The package is not in the test environment; `ObservationV2` checked by hand.
+cached tokens, which stand beside it. The package is not in the test environment; its types checked by hand: they call
+the model `model`, the document's sample calls it `providedModelName`, so that both are written.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def _observation_v2(exchange: Exchange) -> Json:
         "input": json.dumps(_input(exchange), ensure_ascii=False),
         "output": None if output is None else json.dumps(output, ensure_ascii=False),
         "metadata": {"resourceAttributes": {"service.name": "dispatcher"}, "replica": exchange.replica},
+        "model": exchange.model,
         "providedModelName": exchange.model,
         "internalModelId": _MODEL_ID,
         "modelParameters": {"temperature": 0.2, "max_completion_tokens": 900},
@@ -116,11 +118,11 @@ def _observation_v2(exchange: Exchange) -> Json:
 def _root_span(exchange: Exchange) -> Json:
     """Return the span of the application around the call: an observation that is no request to a model."""
     span = _observation_v2(exchange)
-    kept = {k: span[k] for k in list(span)[: list(span).index("providedModelName")]}
+    kept = {k: span[k] for k in list(span)[: list(span).index("model")]}
     question = json.dumps({"question": exchange.messages[-1].text or "(tool results)"}, ensure_ascii=False)
     return kept | {
         "id": exchange.hex("root", 16), "type": "SPAN", "name": "answer", "input": question, "output": None,
-        "completionStartTime": None, "providedModelName": "", "usageDetails": {}, "costDetails": {},
+        "completionStartTime": None, "model": None, "providedModelName": "", "usageDetails": {}, "costDetails": {},
     }  # fmt: skip
 
 

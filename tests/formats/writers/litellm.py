@@ -97,7 +97,10 @@ def _spend_metadata(exchange: Exchange) -> Json:
 
 
 def _row(exchange: Exchange, zone: str, *, json_columns: bool) -> Json:
-    """Return one row; JSON columns as values, or as strings as the proxy hands them to its database client."""
+    """Return one row; JSON columns as values, or as strings as the proxy hands them to its database client.
+
+    With strings, `messages` has the prompt too, as releases before 1.7x stored it.
+    """
     usage = exchange.usage
 
     def column(value: Any) -> Any:
@@ -132,7 +135,7 @@ def _row(exchange: Exchange, zone: str, *, json_columns: bool) -> Json:
         "organization_id": None,
         "end_user": exchange.tenant,
         "requester_ip_address": "203.0.113.9",
-        "messages": column({}),
+        "messages": column({} if json_columns else bodies.chat_messages(exchange)),
         "response": column(_response(exchange)),
         "session_id": exchange.session,
         "status": "success" if exchange.answer else "failure",

@@ -3,7 +3,9 @@
 - Current: JSON in the attributes `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.system_instructions` and
   `gen_ai.tool.definitions` (semantic conventions 1.38 and on; the JSON schemas `gen_ai-input-messages.json` and its
   fellows; attribute names from opentelemetry-semantic-conventions 0.66b2).
-- Before that (1.28 to 1.36): an event a message, `gen_ai.user.message` and so on, as events of the span with their
+- Up to 1.27: two events, `gen_ai.content.prompt` and `gen_ai.content.completion`, with JSON in `gen_ai.prompt` and
+  `gen_ai.completion`; Langtrace 3.8 still writes them.
+- From 1.28 to 1.36: an event a message, `gen_ai.user.message` and so on, as events of the span with their
   content in `gen_ai.event.content`, or as log records that name the span.
 
 Readers must know: usage is `gen_ai.usage.input_tokens` (all of them) with `gen_ai.usage.cache_read.input_tokens`
@@ -14,6 +16,7 @@ requests. The tenant stands in `user.id`, the session in `gen_ai.conversation.id
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from formats import bodies
@@ -91,18 +94,18 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _current_span(exchange: Exchange) -> Json:
+def _current_span(exchange: Exchange, write: Callable[[Any], Any] = _text) -> Json:
     of = request_attributes(exchange, "gen_ai.provider.name") | _current_cached(exchange) | _caller(exchange)
-    of["gen_ai.system_instructions"] = _text([{"type": "text", "content": exchange.system}])
-    of["gen_ai.input.messages"] = _text(input_messages(exchange))
+    of["gen_ai.system_instructions"] = write([{"type": "text", "content": exchange.system}])
+    of["gen_ai.input.messages"] = write(input_messages(exchange))
     if exchange.tools:
-        of["gen_ai.tool.definitions"] = _text([
+        of["gen_ai.tool.definitions"] = write([
             {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters}
             for tool in exchange.tools
         ])  # fmt: skip
     if exchange.answer:
         reason = "tool_call" if exchange.answer.calls else "stop"
-        of["gen_ai.output.messages"] = _text([
+        of["gen_ai.output.messages"] = write([
             {"role": "assistant", "parts": parts(exchange.answer), "finish_reason": reason}
         ])  # fmt: skip
     return otlp.span(exchange, f"chat {exchange.model}", of, parent=otlp.span_id(exchange, "server"))
@@ -116,6 +119,12 @@ def current(workload: Workload) -> Files:
     """Attributes, one document with everything, a span of it twice."""
     document = otlp.traces(_spans(workload.delivered(), _current_span), *_SCOPE, _SCHEMA)
     return [("traces.json", json.dumps(document, ensure_ascii=False, indent=1).encode())]
+
+
+def structured(workload: Workload) -> Files:
+    """Attributes that are structured values instead of JSON, as the conventions prefer where an exporter can."""
+    spans = _spans(workload.delivered(), lambda exchange: _current_span(exchange, lambda value: value))
+    return [("traces.json", _text(otlp.traces(spans, *_SCOPE, _SCHEMA)).encode())]
 
 
 def current_lines(workload: Workload) -> Files:
@@ -156,6 +165,25 @@ def _event_span(exchange: Exchange, events: list[Json]) -> Json:
         of["gen_ai.usage.cache_read_input_tokens"] = exchange.usage.cached
     parent = otlp.span_id(exchange, "server")
     return otlp.span(exchange, f"chat {exchange.model}", of, parent=parent, events=events)
+
+
+def content_events(workload: Workload) -> Files:
+    """Two events of the span, with all messages in the one and the choices in the other; no cached tokens."""
+
+    def call(exchange: Exchange) -> Json:
+        of = request_attributes(exchange, "gen_ai.system") | _caller(exchange)
+        events = [
+            otlp.event(
+                "gen_ai.content.prompt", exchange.start, {"gen_ai.prompt": _text(bodies.chat_messages(exchange))}
+            )
+        ]
+        if exchange.answer:
+            said = _text(bodies.chat_message(exchange.answer))
+            events.append(otlp.event("gen_ai.content.completion", exchange.end, {"gen_ai.completion": said}))
+        return otlp.span(exchange, f"chat {exchange.model}", of, parent=otlp.span_id(exchange, "server"), events=events)
+
+    document = otlp.traces(_spans(workload.delivered(), call), "langtrace_python_sdk", "3.8.21")
+    return [("traces.json", _text(document).encode())]
 
 
 def span_events(workload: Workload) -> Files:
