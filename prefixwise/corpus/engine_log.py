@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import re
 from collections.abc import Iterator
@@ -16,8 +15,13 @@ _SHORT = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d) (\d\d:\d
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _PREFIX = 120
 _FIRST_YEAR = 1972  # a leap year: 29 February may come
-_LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[\d,\s]*\]|None""", re.DOTALL)
-_PIECE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[\d,\s]*\]|[^'"\[\](){},=]+|.)""", re.DOTALL)
+_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_NUMBERS = r"\[[\d,\s]*\]"
+_LITERAL = re.compile(rf"{_STRING}|{_NUMBERS}|None", re.DOTALL)
+# One plain field of a printed object, which most are; nested ones are read piece by piece.
+_FIELD = re.compile(rf"""(\w+)=({_STRING}|{_NUMBERS}|[^'"\[\](){{}},=]*)(?:, |(\)))""", re.DOTALL)
+_NAME = re.compile(r"(\w+)=")
+_PIECE = re.compile(rf"""({_STRING}|{_NUMBERS}|[^'"\[\](){{}},=]+|.)""", re.DOTALL)
 
 
 def log_lines(stream: io.BufferedReader) -> Iterator[RawRecord]:
@@ -64,12 +68,12 @@ def as_json(source: str) -> bytes:
     """Return a Python string or a flat list of numbers as JSON; b'' for anything else."""
     if source[:1] == "[":
         return source.encode() if source[-1:] == "]" and len(source) > 2 else b""
-    if source[:1] in ("'", '"'):
-        try:
-            return encoded(ast.literal_eval(source))
-        except (ValueError, SyntaxError, MemoryError):
-            return b""
-    return b""
+    if source[:1] not in ("'", '"') or source[-1:] != source[:1] or len(source) < 2:
+        return b""
+    text = source[1:-1]
+    if "\\" in text:  # the escapes that `repr` writes are those of the codec, which knows no letters beyond Latin-1
+        text = text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+    return encoded(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def fields_at(text: str, at: int) -> tuple[dict[str, str], int]:
@@ -80,31 +84,36 @@ def fields_at(text: str, at: int) -> tuple[dict[str, str], int]:
         at: Where its bracket stands.
     """
     fields: dict[str, str] = {}
+    at += 1
+    while True:
+        if quick := _FIELD.match(text, at):
+            fields[quick[1]] = quick[2]
+            at = quick.end()
+            if quick[3]:
+                return fields, at
+            continue
+        source, mark, at = _member(text, at)
+        if named := _NAME.match(source):
+            fields[named[1]] = source[named.end() :]
+        elif (pair := _pair(source)) is not None:
+            fields[pair[0]] = pair[1]
+        if mark != ",":
+            return fields, at
+        at += text[at : at + 1] == " "
+
+
+def _member(text: str, at: int) -> tuple[str, str, int]:
+    """Return (source, mark, end) of what stands from `at` to the comma or bracket that ends it."""
     depth = 0
-    name = ""
-    value: list[str] = []
     for match in _PIECE.finditer(text, at):
         piece = match.group()
         if piece in ("(", "[", "{"):
             depth += 1
-            if depth == 1:
-                continue
+        elif depth == 0 and piece in (")", "]", "}", ","):
+            return text[at : match.start()].strip(), piece, match.end()
         elif piece in (")", "]", "}"):
             depth -= 1
-        if depth == 0 or (depth == 1 and piece == ","):
-            source = "".join(value).strip()
-            if name:
-                fields[name] = source
-            elif (pair := _pair(source)) is not None:
-                fields[pair[0]] = pair[1]
-            name, value = "", []
-            if depth == 0:
-                return fields, match.end()
-        elif depth == 1 and piece == "=" and not name:
-            name, value = "".join(value).strip(), []
-        else:
-            value.append(piece)
-    return fields, len(text)
+    return text[at:].strip(), "", len(text)
 
 
 def _pair(source: str) -> tuple[str, str] | None:
@@ -113,4 +122,4 @@ def _pair(source: str) -> tuple[str, str] | None:
     if key is None:
         return None
     rest = source[key.end() :].lstrip()
-    return (str(ast.literal_eval(key.group())), rest[1:].strip()) if rest[:1] == ":" else None
+    return (key.group()[1:-1], rest[1:].strip()) if rest[:1] == ":" else None

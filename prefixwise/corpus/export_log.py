@@ -14,10 +14,9 @@ from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer, Call, Decoder, LeftOut
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
-from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped
+from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped, has_signs
 from prefixwise.corpus.recognise import nearest, recognise
 from prefixwise.corpus.records import RawRecord, Records, raw_records, repaired
-from prefixwise.corpus.signs import key_paths, missing
 
 
 def add_export(
@@ -41,7 +40,7 @@ def add_export(
     """
 
     def by_signs(_path: str, head: bytes) -> bool:
-        return head.lstrip()[:1] in (b"{", b"[") and not missing(signs, key_paths(head))
+        return head.lstrip()[:1] in (b"{", b"[") and has_signs(head, signs)
 
     def open_file(path: str, options: ReadOptions) -> ExportLog:
         return ExportLog(name, path, options, start(), records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol
@@ -12,7 +13,7 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.registry import Registry
 from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer
-from prefixwise.corpus.signs import key_paths
+from prefixwise.corpus.signs import key_paths, places_within
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -113,6 +114,17 @@ class Reader(msgspec.Struct, frozen=True):
 
 
 READERS: Registry[Reader] = Registry("input format", "prefixwise.corpus.readers", "readers")
+
+
+@functools.cache
+def _places() -> frozenset[str]:
+    return places_within(sign for reader in READERS for sign in reader.signs)
+
+
+def has_signs(head: bytes, signs: tuple[frozenset[str], ...]) -> bool:
+    """Say whether the first records of a file have all of one set of `signs`."""
+    paths = key_paths(head, _places())
+    return any(sign <= paths for sign in signs)
 
 
 def export_of(record: bytes) -> Reader | None:

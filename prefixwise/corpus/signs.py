@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -16,34 +17,46 @@ _PIECE = re.compile(rb'\s*(?:("(?:[^"\\]|\\.)*")|([\[\]{}:,])|([^\s\[\]{}:,"]+))
 
 
 @functools.lru_cache(maxsize=4)
-def key_paths(head: bytes) -> frozenset[str]:
+def key_paths(head: bytes, within: frozenset[str] | None = None) -> frozenset[str]:
     """Return the places of values in the first records, keys joined by `/`, `*` for the elements of a list.
 
-    Records may be lines, the elements of one list, or one document; the last may be cut off anywhere.
+    Args:
+        head: Records as lines, as the elements of one list, or one document; the last may be cut off anywhere.
+        within: Look only inside values at these places; everywhere where it is not given.
     """
     found: set[str] = set()
     for line in head.split(b"\n", _RECORDS)[:_RECORDS]:
         try:
-            _collect(msgspec.json.decode(line), "", found, 0)
+            value = msgspec.json.decode(line)
         except (msgspec.MsgspecError, RecursionError):
             if not found:
                 return _scanned(head)
             break
-    return frozenset(path.removeprefix("*/") for path in found)
+        for record in value[:_ELEMENTS] if isinstance(value, list) else (value,):
+            _collect(record, "", found, within)
+    return frozenset(found)
 
 
-def _collect(value: Any, at: str, found: set[str], depth: int) -> None:
-    depth += 1
-    prefix = f"{at}/" if at else ""
+def places_within(signs: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Return the places inside which some of `signs` stand."""
+    steps = (path.split("/") for sign in signs for path in sign)
+    return frozenset("/".join(keys[:count]) for keys in steps for count in range(1, len(keys)))
+
+
+def _collect(value: Any, prefix: str, found: set[str], within: frozenset[str] | None) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
-            found.add(prefix + key)
-            if depth < _DEEPEST and isinstance(inner, (dict, list)):
-                _collect(inner, prefix + key, found, depth)
+            path = prefix + key
+            found.add(path)
+            if isinstance(inner, (dict, list)) and (path in within if within is not None else _is_shallow(path)):
+                _collect(inner, f"{path}/", found, within)
     elif isinstance(value, list):
         for inner in value[:_ELEMENTS]:
-            if isinstance(inner, (dict, list)):
-                _collect(inner, prefix + _LISTS, found, depth)
+            _collect(inner, f"{prefix}{_LISTS}/", found, within)
+
+
+def _is_shallow(path: str) -> bool:
+    return path.count("/") < _DEEPEST
 
 
 def _scanned(head: bytes) -> frozenset[str]:
@@ -73,8 +86,3 @@ def _scanned(head: bytes) -> frozenset[str]:
         elif mark == b",":
             key_is_next = bool(way) and way[-1] != _LISTS
     return frozenset(path.removeprefix("*/") for path in found)
-
-
-def missing(signs: tuple[frozenset[str], ...], paths: frozenset[str]) -> frozenset[str]:
-    """Return the fewest places that a format wants and `paths` lack; empty where one set of signs is all there."""
-    return min((sign - paths for sign in signs), key=len, default=frozenset())

@@ -88,7 +88,14 @@ def spoken_in(events: Iterable[Event], tools: bytes = b"") -> tuple[bytes, bytes
     messages: list[bytes] = []
     answer = b""
     for event in events:
-        if event.name in _ROLES:
+        if event.name == "gen_ai.content.prompt":  # up to 1.27: all messages in one event
+            prompt = _value(event.attributes.get("gen_ai.prompt"))
+            messages += [encoded(message) for message in (prompt if isinstance(prompt, list) else ())]
+        elif event.name == "gen_ai.content.completion" and not answer:
+            choices = _value(event.attributes.get("gen_ai.completion"))
+            first_choice = choices[0] if isinstance(choices, list) and choices else None
+            answer = encoded({"role": "assistant", **first_choice}) if isinstance(first_choice, dict) else b""
+        elif event.name in _ROLES:
             messages.append(_message(event.name, _said(event)))
         elif event.name == "gen_ai.choice" and not answer:
             said = _said(event)

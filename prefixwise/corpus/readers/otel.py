@@ -224,7 +224,9 @@ def _span(wire: _Span, resource: dict[str, Any]) -> Span:
 
 
 def _mapping(pairs: list[_Pair]) -> dict[str, Any]:
-    return {pair.key: pair.value.python() for pair in pairs}
+    return {  # most are text; a call for each would double the cost
+        pair.key: text if (text := pair.value.stringValue) is not UNSET else pair.value.python() for pair in pairs
+    }
 
 
 def _seconds(nanoseconds: Any) -> float:

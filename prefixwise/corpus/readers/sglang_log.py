@@ -1,7 +1,7 @@
 """SGLang's server log with `--log-requests`: what was received and what was finished, as text or as JSON.
 
 Shape: `RequestLogger` of SGLang 0.4 to 0.5.23. Prompts are in it from `--log-requests-level 2` on, cut in their
-middle at level 2.
+middle at level 2. A finished request is told of whole by its last line; the line before it adds when it came.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from prefixwise.corpus.engine_log import Clock, as_json, fields_at, literal_at, 
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, given, name_of, obj
 
-_EVENT = re.compile(r"(Receive|Finish): obj=\w+\(")
+_PRINTED = re.compile(r"(Receive|Finish): obj=\w+(\()(?:rid='([^'\\]*)')?")
+_LOGGED = re.compile(r'\{"timestamp": ?"([^"]*)", ?"event": ?"request\.(received|finished)", ?"rid": ?"([^"\\]*)"')
+_EVENT_KEY = '"event"'
+_PREFIX = 400
+"""Within how many characters of a line the words stand by which it is told; what follows is prompt."""
 _OUT = re.compile(r", out=\{")
 _CUT_TEXT = re.compile(r"""['"\]] \.\.\. ['"\[]""")
 _LEVEL_2 = 2048
@@ -53,112 +57,139 @@ _event = msgspec.json.Decoder(_Event).decode
 _object = msgspec.json.Decoder(_Object).decode
 
 
+class _Seen(msgspec.Struct):
+    """A line that speaks of a request."""
+
+    line: str
+    is_finished: bool
+    id: str
+    time: float
+
+
+class _Said(msgspec.Struct):
+    """What a line says of a request, however it is written."""
+
+    prompt: bytes = b"{}"
+    session: str = ""
+    is_cut: bool = False
+    answer: bytes = b""
+    meta: dict[str, Any] = {}
+
+
 class SglangLog:
-    """Decodes the lines of one server's log; a finished request is told of whole by its last line."""
+    """Decodes the lines of one server's log."""
 
     def __init__(self) -> None:
         self._clock = Clock()
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, _Seen] = {}
 
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return the call that a line ends."""
-        line = record.decode("utf-8", "replace").rstrip("\r\n")
-        if found := _EVENT.search(line):
-            finished = found[1] == "Finish"
-            call = self._printed(line, found.end() - 1, finished)
-        elif '"event"' in line and (start := line.find("{")) >= 0:
-            entry = _event(line[start:])
-            finished = entry.event == "request.finished"
-            if not finished and entry.event != "request.received":
-                return
-            call = self._logged(entry)
-        else:
+        seen = self._look(record.decode("utf-8", "replace").rstrip("\r\n"))
+        if seen is None:
             return
-        if call is None:
+        if not seen.is_finished:
+            self._open[seen.id] = seen
             return
-        if not finished:
-            self._open[call.id] = call
-            return
-        received = self._open.pop(call.id, None)
-        if received is not None:
-            call.start = received.start if received.start == received.start else call.start
-        yield call
+        received = self._open.pop(seen.id, None)
+        call = _call(seen)
+        if call is not None:
+            if received is not None and received.time == received.time:
+                call.start = received.time
+            yield call
 
-    def _printed(self, line: str, at: int, finished: bool) -> Call | None:
-        fields, end = fields_at(line, at)
-        prompt = obj(
-            (
-                ("input_ids", as_json(fields.get("input_ids", ""))),
-                ("prompt", literal_at(fields.get("text", ""), 0)[0]),  # of a cut text, what stands before the cut
-                ("lora_path", as_json(fields.get("lora_path", ""))),
-                ("extra_key", as_json(fields.get("extra_key", ""))),
-            )
-        )
-        is_cut = any(_CUT_TEXT.search(fields.get(key, "")) for key in ("text", "input_ids"))
-        time = self._clock.time(line)
-        name, session = (_name(fields.get(key, "")) for key in ("rid", "session_id"))
-        out: dict[str, str] = {}
-        meta: dict[str, Any] = {}
-        if finished and (found := _OUT.search(line, end)):
-            out, _ = fields_at(line, found.end() - 1)
-            printed, _ = fields_at(out.get("meta_info", ""), 0)
-            meta = {key: _number(value) for key, value in printed.items()}
-            if "abort" in printed.get("finish_reason", ""):
-                meta["aborted"] = 1
-        answer = as_json(out.get("output_ids", "")) if fields.get("input_ids", "None") != "None" else b""
-        return _call(prompt, name, session, time, is_cut, answer or as_json(out.get("text", "")), meta, finished)
-
-    def _logged(self, entry: _Event) -> Call | None:
-        given_object = _object(entry.obj)
-        ids, text = given(given_object.input_ids), given(given_object.text)
-        is_cut = _is_cut(ids) or _is_cut(text)
-        prompt = obj(
-            (
-                ("input_ids", b"" if _is_cut(ids) else ids),
-                ("prompt", text),
-                ("lora_path", given(given_object.lora_path)),
-                ("extra_key", given(given_object.extra_key)),
-            )
-        )
-        out = entry.out or _Out()
-        meta = dict(out.meta_info)
-        if isinstance(reason := meta.get("finish_reason"), dict) and reason.get("type") == "abort":
-            meta["aborted"] = 1
-        answer = (given(out.output_ids) if ids else b"") or given(out.text)
-        time = epoch_seconds(entry.timestamp)
-        session = name_of(given_object.session_id)
-        return _call(prompt, name_of(entry.rid), session, time, is_cut, answer, meta, entry.out is not None)
+    def _look(self, line: str) -> _Seen | None:
+        head = line[:_PREFIX]
+        if found := _PRINTED.search(head):
+            name = found[3]
+            if name is None:
+                name = _name(fields_at(line, found.start(2))[0].get("rid", ""))
+            return _Seen(line, found[1] == "Finish", name, self._clock.time(line))
+        if found := _LOGGED.search(head):
+            return _Seen(line[found.start() :], found[2] == "finished", found[3], epoch_seconds(found[1]))
+        if _EVENT_KEY in head and (start := line.find("{")) >= 0:  # its keys in another order
+            event = _event(line[start:])
+            if event.event in ("request.received", "request.finished"):
+                is_finished = event.event == "request.finished"
+                return _Seen(line[start:], is_finished, name_of(event.rid), epoch_seconds(event.timestamp))
+        return None
 
     def rest(self) -> Iterator[Found]:
         """Return what was received and never finished."""
-        for call in self._open.values():
-            call.marks |= Mark.ABORTED
-            yield call
+        for seen in self._open.values():
+            call = _call(seen)
+            if call is not None:
+                call.marks |= Mark.ABORTED
+                yield call
 
 
-def _call(
-    prompt: bytes, name: str, session: str, time: float, is_cut: bool, answer: bytes, meta: dict[str, Any], ended: bool
-) -> Call | None:
-    """Return the call, None where the log's level leaves the prompt out (or the first part of it)."""
-    if b'"prompt"' not in prompt[:12] and b'"input_ids"' not in prompt[:14]:
+def _call(seen: _Seen) -> Call | None:
+    """Return the call that a line tells of, None where the log's level leaves the prompt out."""
+    said = _logged(seen) if seen.line[:1] == "{" else _printed(seen)
+    if said.prompt[:9] != b'{"prompt"' and said.prompt[:12] != b'{"input_ids"':
         return None
+    meta = said.meta
     latency, first = meta.get("e2e_latency"), meta.get("ttft")
     usage = None
     if type(meta.get("prompt_tokens")) is int:
         usage = Usage(meta["prompt_tokens"], meta.get("cached_tokens"), None, meta.get("completion_tokens"))
+    start = ABSENT if seen.is_finished else seen.time
     return Call(
-        prompt,
+        said.prompt,
         api="completions",
-        start=time - latency if ended and isinstance(latency, (int, float)) else ABSENT if ended else time,
-        end=time if ended else ABSENT,
+        start=seen.time - latency if seen.is_finished and isinstance(latency, (int, float)) else start,
+        end=seen.time if seen.is_finished else ABSENT,
         ttft=float(first) if isinstance(first, (int, float)) else ABSENT,
-        session=session,
+        session=said.session,
         usage=usage,
-        response=answer,
-        has_reply=bool(answer),
-        id=name,
-        marks=(Mark.CUT if is_cut else 0) | (Mark.ABORTED if meta.get("aborted") else 0),
+        response=said.answer,
+        has_reply=bool(said.answer),
+        id=seen.id,
+        marks=(Mark.CUT if said.is_cut else 0) | (Mark.ABORTED if "abort" in str(meta.get("finish_reason")) else 0),
     )
+
+
+def _printed(seen: _Seen) -> _Said:
+    """Read a line of the text format, where objects are printed as Python prints them."""
+    line = seen.line
+    fields, end = fields_at(line, line.index("(", line.index(": obj=")))
+    ids = as_json(fields.get("input_ids", ""))
+    prompt = obj(
+        (
+            ("input_ids", ids),
+            ("prompt", b"" if ids else literal_at(fields.get("text", ""), 0)[0]),  # what stands before a cut
+            ("lora_path", as_json(fields.get("lora_path", ""))),
+            ("extra_key", as_json(fields.get("extra_key", ""))),
+        )
+    )
+    is_cut = any(_CUT_TEXT.search(fields.get(key, "")) for key in ("text", "input_ids"))
+    said = _Said(prompt, _name(fields.get("session_id", "")), is_cut)
+    if seen.is_finished and (found := _OUT.search(line, end)):
+        out, _ = fields_at(line, found.end() - 1)
+        said.answer = (as_json(out.get("output_ids", "")) if ids else b"") or as_json(out.get("text", ""))
+        meta, _ = fields_at(out.get("meta_info", "{}"), 0)
+        said.meta = {key: _number(value) for key, value in meta.items()}
+    return said
+
+
+def _logged(seen: _Seen) -> _Said:
+    """Read a line of the JSON format."""
+    event = _event(seen.line)
+    request = _object(event.obj)
+    ids, text = given(request.input_ids), given(request.text)
+    is_cut = _is_cut(ids) or _is_cut(text)
+    ids = b"" if _is_cut(ids) else ids
+    prompt = obj(
+        (
+            ("input_ids", ids),
+            ("prompt", b"" if ids else text),
+            ("lora_path", given(request.lora_path)),
+            ("extra_key", given(request.extra_key)),
+        )
+    )
+    out = event.out or _Out()
+    answer = (given(out.output_ids) if ids else b"") or given(out.text)
+    return _Said(prompt, name_of(request.session_id), is_cut, answer, out.meta_info)
 
 
 def _name(source: str) -> str:
@@ -167,13 +198,14 @@ def _name(source: str) -> str:
 
 
 def _number(source: str) -> Any:
+    """Return a printed number as such, other values as they were printed."""
     try:
         return int(source)
     except ValueError:
         try:
             return float(source)
         except ValueError:
-            return None
+            return source
 
 
 def _is_cut(value: bytes) -> bool:

@@ -28,6 +28,8 @@ _OUTPUT_IDS = re.compile(r"Generated response (\S+?)(?: \(streaming complete\))?
 _ENDED = re.compile(
     r"(?:Aborted request\(?s?\)? (\S+?)|Request (\S+) (?:aborted|failed)\b.*|Finished request (\S+?))\.?$"
 )
+_MESSAGE = re.compile(r".{0,200}?(?:\.py:\d+\] | (?=(?:Received|Request|Generated|Aborted|Finished) ))")
+"""What stands before the message: level, time and the place in the source."""
 _KINDS = ("chatcmpl-", "cmpl-", "resp_", "generate-tokens-")
 
 
@@ -60,16 +62,18 @@ class VllmLog:
             time = self._clock.time(line)
         else:
             return
-        if found := _PROMPT.search(line):
+        found_at = _MESSAGE.match(line)
+        at = found_at.end() if found_at else 0
+        if found := _PROMPT.match(line, at):
             yield from self._prompt(found[1] or found[2], line, found.end(), time)
-        elif found := _BODY.search(line):
+        elif found := _BODY.match(line, at):
             self._bodies[_bare(found[1])] = (line[found.end() :].encode(), time)
-        elif found := _RECEIVED.search(line):
+        elif found := _RECEIVED.match(line, at):
             yield from self._held(found[1], time, _adapter(line))
-        elif found := _OUTPUT.search(line) or _OUTPUT_IDS.search(line):
+        elif found := _OUTPUT.match(line, at) or _OUTPUT_IDS.match(line, at):
             marks = Mark.ABORTED if line.endswith("finish_reason: abort") else 0
             yield Answer(found[1], end=time, response=literal_at(line, found.end())[0], marks=marks)
-        elif found := _ENDED.search(line):
+        elif found := _ENDED.match(line, at):
             finished = found[3]
             for name in (finished or found[1] or found[2]).split(","):
                 yield Answer(name, end=time, marks=0 if finished else Mark.ABORTED)
