@@ -15,7 +15,7 @@ _SHORT = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d) (\d\d:\d
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _PREFIX = 120
 _FIRST_YEAR = 1972  # a leap year: 29 February may come
-_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_STRING = r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\""""
 _NUMBERS = r"\[[\d,\s]*\]"
 _LITERAL = re.compile(rf"{_STRING}|{_NUMBERS}|None", re.DOTALL)
 # One plain field of a printed object, which most are; nested ones are read piece by piece.

@@ -13,7 +13,7 @@ _LISTS = "*"
 _DEEPEST = 5
 _RECORDS = 12
 _ELEMENTS = 3
-_PIECE = re.compile(rb'\s*(?:("(?:[^"\\]|\\.)*")|([\[\]{}:,])|([^\s\[\]{}:,"]+))')
+_PIECE = re.compile(rb'\s*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([\[\]{}:,])|([^\s\[\]{}:,"]+))')
 
 
 @functools.lru_cache(maxsize=4)

@@ -58,7 +58,7 @@ def draft(body: Body) -> Draft:
 def turn(kind: str, item: Any) -> Turn:
     """Read the prompt or the ids."""
     if kind == "tokens":
-        if not all(0 <= token < 2**31 for token in item):
+        if item and not (min(item) >= 0 and max(item) < 2**31):
             raise ValueError("a token id is negative or does not fit 31 bits")
         return Turn(None, (Part("", ids=tuple(item)),))
     return Turn(None, (Part("", item),))
