@@ -45,7 +45,7 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="Read the files as this format: an API such as openai-chat, mooncake, trace, text or markdown.",
+        help="Read the files as this format (litellm, otel, claude-code, openai-chat, …) instead of recognising it.",
     ),
 ]
 Strict = Annotated[
