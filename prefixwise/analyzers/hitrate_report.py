@@ -29,6 +29,8 @@ _REASONS = {
     Reason.FIRST_SEEN: "new",
     Reason.GRANULARITY: "within a unit",
     Reason.ISOLATED: "isolated",
+    Reason.EVICTED: "evicted",
+    Reason.EXPIRED: "expired",
 }
 
 
@@ -138,7 +140,7 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
         note = f"Reported: what the log's own usage says. {note}"
     if outputs:
         note += " No answers: the rate if answers did not enter the cache."
-    note += " Rules are replayed in start order with unlimited capacity: nothing is evicted, nothing expires."
+    note += " Rules are replayed in start order; one without a capacity or a lifetime keeps everything."
     return Table("rules", "Hit rate by rule", tuple(columns), tuple(rows), note)
 
 

@@ -43,14 +43,7 @@ class GranularPolicy:
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's unit."""
-        grain = rows.tree.grain
-        if self._size % grain:
-            raise UserError(
-                f"the trace holds hashes of {grain}-token blocks, which do not tell where inside a block two prompts "
-                f"part, so {self._size}-token units cannot be counted",
-                f"--under {self.label}",
-                f"use {self._unit_name}={grain} or a multiple of it",
-            )
+        check_grain(rows, self._size, self.label, self._unit_name)
 
     def replay(self, rows: Rows) -> Replay:
         """Replay all rows in start order."""
@@ -68,9 +61,33 @@ class GranularPolicy:
         return Replay(matched, reason)
 
 
-def main_reason(first_seen: int, granularity: int, isolated: int) -> Reason:
-    """Return the reason that accounts for most of the uncached tokens; the first named wins a tie."""
-    most = max(first_seen, granularity, isolated)
+def check_grain(rows: Rows, unit: int, label: str, unit_name: str) -> None:
+    """Raise UserError where the rows are a trace of coarser blocks than the units of the rule `label`."""
+    grain = rows.tree.grain
+    if unit % grain:
+        raise UserError(
+            f"the trace holds hashes of {grain}-token blocks, which do not tell where inside a block two prompts "
+            f"part, so {unit}-token units cannot be counted",
+            f"--under {label}",
+            f"use {unit_name}={grain} or a multiple of it",
+        )
+
+
+def main_reason(
+    first_seen: int, granularity: int, isolated: int, lost: int = 0, how: Reason = Reason.EVICTED
+) -> Reason:
+    """Return the reason that accounts for most of the uncached tokens; the first named wins a tie.
+
+    Args:
+        first_seen: Tokens that no earlier request had.
+        granularity: Tokens below the rule's unit.
+        isolated: Tokens that another namespace had.
+        lost: Tokens that the cache had and did not keep.
+        how: Why it did not.
+    """
+    most = max(first_seen, granularity, isolated, lost)
     if most == first_seen:
         return Reason.FIRST_SEEN
-    return Reason.GRANULARITY if most == granularity else Reason.ISOLATED
+    if most == granularity:
+        return Reason.GRANULARITY
+    return Reason.ISOLATED if most == isolated else how

@@ -23,6 +23,10 @@ class Reason(IntEnum):
     """An earlier one had them, below the rule's block, page or last-token limit."""
     ISOLATED = 2
     """An earlier one in another namespace had them."""
+    EVICTED = 3
+    """They had been pushed out."""
+    EXPIRED = 4
+    """They had outlived their time."""
 
 
 class Replay(msgspec.Struct, frozen=True):

@@ -1,0 +1,47 @@
+"""The units (blocks, pages) of a corpus by number: what caches of fixed units store, look up and evict."""
+
+from __future__ import annotations
+
+from array import array
+
+from prefixwise.corpus.rows import Rows
+from prefixwise.corpus.tree import ROOT
+
+
+class Units:
+    """Numbers every distinct unit of a corpus; a unit is known by all tokens up to its end, as in a hash chain.
+
+    Args:
+        rows: The corpus.
+        size: Tokens in a unit.
+
+    Attributes:
+        total: How many whole units there are; numbers run from 0. The last, unfilled unit of a prompt that ends at
+            node n has the number `total + n`, and an empty one is nowhere used.
+    """
+
+    def __init__(self, rows: Rows, size: int) -> None:
+        self.size = size
+        self._parent = rows.tree.parent
+        depth = rows.tree.depth
+        self._first = array("q", bytes(8 * len(rows.tree)))
+        self._count = array("i", bytes(4 * len(rows.tree)))
+        total = 0
+        for node, parent in enumerate(self._parent):
+            count = depth[node] // size - (depth[parent] // size if parent != ROOT else 0)
+            self._first[node], self._count[node] = total, count
+            total += count
+        self.total = total
+
+    def on_path(self, node: int) -> list[int]:
+        """Return the numbers of the whole units from the root to `node`."""
+        first, count, parent = self._first, self._count, self._parent
+        nodes = []
+        while node != ROOT:
+            if count[node]:
+                nodes.append(node)
+            node = parent[node]
+        numbers: list[int] = []
+        for step in reversed(nodes):
+            numbers.extend(range(first[step], first[step] + count[step]))
+        return numbers
