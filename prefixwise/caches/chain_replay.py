@@ -50,6 +50,8 @@ class ChainReplay:
         """
         self._finish(start)
         hits = self._hits(keys, (tokens - 1) // self.size)
+        if not self._held and not (end > start) and total == tokens:
+            return self._serve_alone(keys, hits, -(-tokens // self.size))
         table = self._admit(keys, hits, -(-tokens // self.size))
         if table is None:
             return 0
@@ -59,6 +61,26 @@ class ChainReplay:
             heapq.heappush(self._running, (end, self._number, run, answer, total))
         else:
             self._end(run, answer, total)
+        return hits * self.size
+
+    def _serve_alone(self, keys: list[int], hits: int, need: int) -> int:
+        """Admit and end a request while no other runs; the same as the two steps, without holding its blocks."""
+        copies, idle = self._copies, self._idle
+        use = idle.move_to_end
+        if need > self._plain + len(idle):
+            return 0
+        table = [copies[key][0] for key in keys[:hits]]
+        for block in table:  # out of the way of what is evicted now
+            use(block)
+        new = [self._take() for _ in range(need - hits)]
+        whole = len(keys) - hits
+        for block, key in zip(new, keys[hits:], strict=False):
+            self._register(block, key)
+        self._plain += len(new) - whole
+        for block in reversed(new[:whole]):
+            idle[block] = None
+        for block in reversed(table):
+            use(block)
         return hits * self.size
 
     def _hits(self, keys: list[int], most: int) -> int:

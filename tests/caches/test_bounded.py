@@ -143,6 +143,18 @@ def test_answers_fill_blocks_when_they_end() -> None:
     assert pool.serve([0, 1, 2], 13, 6, 6, [], 13) == 12
 
 
+@settings(max_examples=300, deadline=None)
+@given(stream=st.lists(st.tuples(st.sampled_from(PATHS), st.integers(0, 3)), max_size=40), capacity=st.integers(1, 12))
+def test_a_request_that_runs_alone_is_served_as_one_that_holds_its_blocks(
+    stream: list[tuple[list[int], int]], capacity: int
+) -> None:
+    alone, holding = ChainReplay(capacity, 4), ChainReplay(capacity, 4)
+    for now, (blocks, rest) in enumerate(stream):
+        tokens = 4 * len(blocks) + rest
+        served = alone.serve(blocks, tokens, now, now, [], tokens)
+        assert holding.serve(blocks, tokens, now, now + 0.5, [], tokens) == served
+
+
 @settings(max_examples=60, deadline=None)
 @given(log=logs(), block=st.sampled_from([2, 16]), outputs=st.sampled_from(["yes", "no"]))
 def test_a_pool_with_room_for_all_serves_what_an_unbounded_one_does(log: Log, block: int, outputs: str) -> None:
