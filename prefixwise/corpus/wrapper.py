@@ -31,8 +31,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "model": ("model",),
     "usage": ("usage", "usageMetadata"),
     "response": ("response", "response_body", "completion", "output"),
+    "headers": ("response_headers", "responseHeaders"),
 }  # fmt: skip
-_RAW = frozenset({"usage", "response"})
+_RAW = frozenset({"usage", "response", "headers"})
 _DURATIONS = frozenset({"duration_ms", "duration_s", "ttft_ms", "ttft_s"})
 
 
@@ -47,6 +48,7 @@ class Around(msgspec.Struct, gc=False):
     replica: str = ""
     model: str = ""
     usage: Raw | None = None
+    headers: Raw | None = None
     response: Raw | None = None
     has_reply: bool = False
 
@@ -56,6 +58,7 @@ class _Answer(msgspec.Struct):
 
     usage: Raw | UnsetType = UNSET
     usageMetadata: Raw | UnsetType = UNSET  # noqa: N815 - Gemini's name
+    headers: Raw | UnsetType = UNSET
     choices: Raw | UnsetType = UNSET
     content: Raw | UnsetType = UNSET
     output: Raw | UnsetType = UNSET
@@ -136,6 +139,7 @@ def _around(found: dict[str, Any]) -> Around:
         _name(get("replica")),
         _name(get("model")),
         usage,
+        get("headers"),
     )
     if response is not None:
         _fill_answer(around, response)
@@ -176,10 +180,14 @@ def _fill_answer(around: Around, response: Raw) -> None:
         answer = _answer.decode(response)
     except (msgspec.MsgspecError, RecursionError):  # no object: a bare text is an answer too
         around.has_reply = True
+        if around.usage is None and bytes(response)[:1] == b"[":  # the events of a stream, one of which has it
+            around.usage = response
         return
     if around.usage is None:
         usage = answer.usageMetadata if answer.usage is UNSET else answer.usage
         around.usage = None if usage is UNSET else usage
+    if around.headers is None and answer.headers is not UNSET:
+        around.headers = answer.headers
     around.has_reply = answer.holds_reply()
 
 

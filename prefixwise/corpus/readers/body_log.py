@@ -14,7 +14,7 @@ from prefixwise.core.namespace import SHARED
 from prefixwise.core.pointer import ANY, format_pointer, resolve
 from prefixwise.core.request import Request
 from prefixwise.core.times import epoch_seconds
-from prefixwise.core.usage import from_json
+from prefixwise.core.usage import reported
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
@@ -171,7 +171,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         around.replica,
         b"" if response is None else bytes(response),
         around.has_reply,
-        None if around.usage is None else from_json(around.usage),
+        reported(around.usage, around.headers),
         draft.opens_reply,
         draft.automatic,
     )
