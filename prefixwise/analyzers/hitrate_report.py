@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
+from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import group_name, hit_rate_values
+from prefixwise.analyzers.prompt_cost import REPORTED
+from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
 from prefixwise.analyzers.requirements import Condition
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.policy import Reason
@@ -37,6 +39,9 @@ def hit_rate_report(
     """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
     figures = _figures(result)
     blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals, corpus.rows.tree.grain)]
+    if result.cost.totals:
+        estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
+        blocks.append(cost_table(result.cost, estimated))
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
     if result.prefixes:
         blocks.append(_prefixes(result))
@@ -44,11 +49,13 @@ def hit_rate_report(
         blocks.append(_lost(corpus, result))
     if result.models:
         blocks.append(_models(result.models))
+    if result.cost.models:
+        blocks.append(price_table(result.cost.models))
     if corpus.broken:
         blocks.append(_broken(corpus))
     return Report(
         schema="prefixwise/hitrate",
-        schema_version=1,
+        schema_version=2,
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
@@ -276,6 +283,8 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
             f"{_plural(result.uncertain_media, 'request')} with media of unknown size: their prompt tokens may be "
             f"{low:,} fewer or {high:,} more in all."
         )
+    if unpriced := unpriced_note(result.cost):
+        notes.append(unpriced)
     notes.extend(_estimates(result.models))
     return tuple(notes)
 
