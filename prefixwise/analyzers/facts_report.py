@@ -134,6 +134,14 @@ def _system_blocks(system: System) -> Iterator[Block]:
         models = tuple((model, _tokens(band)) for model, band in system.min_tokens_by_model)
         columns = (Column("model", "model"), Column("min_tokens", "minimum"))
         yield Table(f"minimum {system.id}", "Minimum by model, in tokens", columns, models)
+    if system.invalidation:
+        levels = ("change", "tools", "system", "messages")
+        yield Table(
+            f"invalidation {system.id}",
+            "What a change invalidates",
+            tuple(Column(level, level) for level in levels),
+            tuple((row.change.replace("_", " "), row.tools, row.system, row.messages) for row in system.invalidation),
+        )
     if system.usage:
         names = ("api", "total_input", "cached", "written", "uncached")
         titles = ("api", "whole input", "cached", "written", "uncached")
@@ -185,6 +193,13 @@ def _typed_facts(s: System) -> Iterator[tuple[str, str | None]]:
     yield "ttl_refresh_on_hit", _yes_no(s.ttl_refresh_on_hit)
     yield "max_breakpoints", None if s.max_breakpoints is None else str(s.max_breakpoints)
     yield "lookback_positions", None if s.lookback_positions is None else str(s.lookback_positions)
+    if s.lookup is not None:
+        explicit = f"explicit markers: first {s.lookup.explicit_first}, latest {s.lookup.explicit_latest}"
+        yield "lookup", f"{explicit}; endings of messages: latest {s.lookup.implicit_latest}"
+    intervals = ", ".join(f"{model}: {_tokens(band)}" for model, band in s.interval_tokens_by_model)
+    yield "interval_tokens_by_model", intervals
+    yield "readable_after", s.readable_after.value if s.readable_after else None
+    yield "output_tokens_cached", _yes_no(s.output_tokens_cached)
     yield "render_order", ", ".join(s.render_order)
     yield "key_includes", ", ".join(s.key_includes)
     yield "key_excludes", ", ".join(s.key_excludes)
@@ -308,7 +323,8 @@ def _span(seconds: int) -> str:
 def _option(option: Lifetime) -> str:
     idle = _lifetime(option.idle_s) or ""
     if option.max_s is None or (option.idle_s.exact and option.idle_s.low == option.max_s):
-        return option.name if idle.replace(" ", "")[:3] == option.name else f"{option.name} ({idle})"
+        says_it = option.name[:-1].isdecimal() and option.name[-1] in "mh"
+        return option.name if says_it else f"{option.name} ({idle})"
     return f"{option.name} ({idle} unused, at most {_span(option.max_s)})"
 
 

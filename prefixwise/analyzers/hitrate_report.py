@@ -22,8 +22,8 @@ from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
 _MOST_MODELS = 20
-FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens")
-"""What `--require` can name: of the first rule, of the log's usage, of the ceiling."""
+FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
+"""What `--require` can name: of the first rule, of the log's usage, of the ceiling; costs are the first rule's."""
 
 _FAR = 0.1
 _REASONS = {
@@ -74,11 +74,14 @@ def _figures(result: HitRate) -> dict[str, float | None]:
     by_rule = {counts.rule: counts for counts in result.totals}
     first = by_rule[first_rule(result)]
     reported = by_rule.get(REPORTED)
+    cost = next((cost for cost in result.cost.totals if cost.rule == first.rule), None)
     return {
         "hit_rate": first.hit_rate,
         "reported_hit_rate": reported.hit_rate if reported else None,
         "ceiling": by_rule[CEILING].hit_rate,
         "cached_tokens": float(first.cached_tokens),
+        "cost_usd": cost.cost_usd if cost else None,
+        "saved_usd": cost.saved_usd if cost else None,
     }
 
 

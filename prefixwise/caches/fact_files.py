@@ -14,6 +14,7 @@ import msgspec
 
 from prefixwise.caches.facts import (
     Band,
+    Invalidation,
     Lifetime,
     Multipliers,
     Override,
@@ -32,6 +33,10 @@ Table = dict[str, Any]
 _TABLES = ("sources", "providers", "systems", "volatile")
 _BANDS = ("min_tokens", "granularity_tokens", "ttl_s")
 _BAND_KEYS = {"stated", "low", "high"}
+_TABLE_KEYS = (
+    "min_tokens_by_model", "interval_tokens_by_model", "family_by_model", "ttl_options", "multipliers_exceptions",
+    "service_tiers", "invalidation",
+)  # fmt: skip
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
 _FIELDS = frozenset(System.__struct_fields__) - {"id", "overrides", "more", "usage", "total_includes_cached"}
 _USAGE = tuple(UsageFields.__struct_fields__[1:])
@@ -116,12 +121,15 @@ def system_of(
     for key in _BANDS:
         if key in known:
             known[key] = _band(known[key], path, f"{where}.{key}")
-    for key in ("min_tokens_by_model", "family_by_model", "ttl_options", "multipliers_exceptions", "service_tiers"):
+    for key in _TABLE_KEYS:
         if not isinstance(known.get(key, {}), dict):
             raise UserError(f"{where}.{key} must be a table", path)
-    by_model = known.get("min_tokens_by_model", {})
-    known["min_tokens_by_model"] = [
-        (model, _band(value, path, f"{where}.min_tokens_by_model.{model}")) for model, value in by_model.items()
+    for key in ("min_tokens_by_model", "interval_tokens_by_model"):
+        by_model = known.get(key, {})
+        known[key] = [(model, _band(value, path, f"{where}.{key}.{model}")) for model, value in by_model.items()]
+    known["invalidation"] = [
+        _convert({**_table(row, path, f"{where}.invalidation.{change}"), "change": change}, Invalidation, path, where)
+        for change, row in known.get("invalidation", {}).items()
     ]
     for key in ("family_by_model", "service_tiers"):
         known[key] = list(known.get(key, {}).items())
@@ -189,12 +197,17 @@ def _lifetime(name: str, value: Any, path: str, where: str) -> Lifetime:
 
 def _multipliers(table: Any, path: str, where: str) -> tuple[Multipliers, Table]:
     """Return relative prices, and the keys beside them under names of their own."""
-    if not isinstance(table, dict):
-        raise UserError(f"{where} must be a table", path)
+    table = _table(table, path, where)
     writes = {key.removeprefix("write").lstrip("_"): value for key, value in table.items() if _is_write(key, value)}
     read = table.get("read")
     rest = {f"multipliers.{k}": v for k, v in table.items() if k != "read" and not _is_write(k, v)}
     return _convert({"read": read, "writes": list(writes.items())}, Multipliers, path, where), rest
+
+
+def _table(value: Any, path: str, where: str) -> Table:
+    if not isinstance(value, dict):
+        raise UserError(f"{where} must be a table", path)
+    return value
 
 
 def _is_write(key: str, value: Any) -> bool:
@@ -203,8 +216,7 @@ def _is_write(key: str, value: Any) -> bool:
 
 def _usage(table: Any, path: str, where: str) -> tuple[list[UsageFields], bool | None, Table]:
     """Return the paths of each API, whether totals include cached tokens, and what else the table says."""
-    if not isinstance(table, dict):
-        raise UserError(f"{where}.usage must be a table", path)
+    table = _table(table, path, f"{where}.usage")
     fields: list[UsageFields] = []
     rest: Table = {}
     for api, value in table.items():

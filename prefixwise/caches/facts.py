@@ -59,6 +59,19 @@ class Confidence(StrEnum):
     """A file of the user's own."""
 
 
+class Readable(StrEnum):
+    """When another request can read what a request writes."""
+
+    SCHEDULED = "scheduled"
+    """As soon as its blocks are allocated, before they are computed."""
+    FILLED = "filled"
+    """As soon as a block is computed."""
+    RESPONSE_BEGUN = "response-begun"
+    RESPONSE_DONE = "response-done"
+    SECONDS_LATER = "seconds-later"
+    """Some seconds after it."""
+
+
 class Source(msgspec.Struct, frozen=True):
     """Where a fact was read.
 
@@ -118,6 +131,28 @@ class Lifetime(msgspec.Struct, frozen=True):
     max_s: int | None = None
 
 
+class Lookup(msgspec.Struct, frozen=True):
+    """Which boundaries of a request a breakpoint cache looks up, longest first.
+
+    Attributes:
+        explicit_first, explicit_latest: So many explicit markers from either end.
+        implicit_latest: So many endings of earlier messages, in implicit mode.
+    """
+
+    explicit_first: int = 0
+    explicit_latest: int = 0
+    implicit_latest: int = 0
+
+
+class Invalidation(msgspec.Struct, frozen=True):
+    """What a change between two requests costs: `keep`, `lost`, or words where that depends on the model."""
+
+    change: str
+    tools: str
+    system: str
+    messages: str
+
+
 class UsageFields(msgspec.Struct, frozen=True):
     """Where one API reports its counts: dotted paths into the response, empty where it has none or none is known."""
 
@@ -165,6 +200,11 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
             looks back, itself included.
         total_includes_cached: Whether the reported input count includes cached tokens; None where not known.
         isolation_control: What separates requests more finely than `scope`.
+        lookup: Of breakpoint caches with boundary lookup; `interval_tokens_by_model`: (pattern, tokens between
+            breakpoints) of those with fixed intervals.
+        readable_after: When others can read what a request writes.
+        output_tokens_cached: Whether answers enter the cache.
+        invalidation: What a change of one setting costs.
         service_tiers: (tier, factor on all prices).
         overrides: What came from users' files.
         more: Every other key of the entry, as it stands in the file.
@@ -190,6 +230,11 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     ttl_refresh_on_hit: bool | None = None
     max_breakpoints: int | None = None
     lookback_positions: int | None = None
+    lookup: Lookup | None = None
+    interval_tokens_by_model: tuple[tuple[str, Band], ...] = ()
+    readable_after: Readable | None = None
+    output_tokens_cached: bool | None = None
+    invalidation: tuple[Invalidation, ...] = ()
     render_order: tuple[str, ...] = ()
     key_includes: tuple[str, ...] = ()
     key_excludes: tuple[str, ...] = ()
@@ -213,6 +258,10 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     def minimum(self, model: str) -> Band | None:
         """Return the fewest tokens that are cached for `model`."""
         return best_match(self.min_tokens_by_model, model) or self.min_tokens
+
+    def interval(self, model: str) -> Band | None:
+        """Return the tokens between two fixed breakpoints of `model`."""
+        return best_match(self.interval_tokens_by_model, model)
 
     def family_of(self, model: str) -> Family | None:
         """Return how prompts of `model` are matched."""

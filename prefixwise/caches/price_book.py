@@ -1,8 +1,11 @@
-"""Finds prices: the packaged lists, one file a provider, parsed when they may hold a name, and a user's rows."""
+"""Finds prices: the packaged lists, one file a provider, and a user's rows.
+
+A list is parsed row by row, as far as its rows name a model that is wanted: a log needs a few of more than a hundred.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from prefixwise.caches.facts import Confidence, Source
 from prefixwise.caches.prices import Price, PriceList
 from prefixwise.core.errors import UserError
 
+_ROW = "[[prices]]"
 _FIGURES = ("input", "cached_read", "write", "write_1h", "write_12h", "output", "storage_hour", "above")
 
 Row = tuple[str, int, dict[str, Any]]
@@ -25,13 +29,17 @@ class PriceBook:
         folder: Of the packaged lists.
         rows: (file, rows) of a user's own; a row with the provider, model and `from` of one before it replaces the
             keys that it gives, any other is added.
-        sources: Gives all sources by id, when the first price is wanted.
+        sources: Gives the sources of some ids, by id.
     """
 
     def __init__(
-        self, folder: Path, rows: Sequence[tuple[str, Any]], sources: Callable[[], Mapping[str, Source]]
+        self,
+        folder: Path,
+        rows: Sequence[tuple[str, Any]],
+        sources: Callable[[Sequence[str]], Mapping[str, Source]],
     ) -> None:
-        self._unread = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))}
+        self._texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.toml"))}
+        self._read_models: set[str] = set()
         self._sources = sources
         self._rows: dict[tuple[str, str], list[Row]] = {}
         self._own: dict[tuple[str, str], list[Row]] = {}
@@ -49,6 +57,11 @@ class PriceBook:
             self._lists[key] = PriceList(provider, model, self._prices(key))
         return self._lists[key]
 
+    def may_list(self, models: Iterable[str]) -> bool:
+        """Say whether one of these may have a price, without parsing anything."""
+        own = {model for _, model in self._own}
+        return any(m in own or any(f'"{m}"' in text for text in self._texts.values()) for m in models)
+
     def listing(self, model: str) -> list[PriceList]:
         """Return the prices of a model, called exactly so, at every provider."""
         self._read(model)
@@ -56,17 +69,24 @@ class PriceBook:
         return [found for provider, listed in keys if listed == model and (found := self.get(provider, listed))]
 
     def all(self) -> list[PriceList]:
-        """Return every list, by provider."""
-        self._read(None)
+        """Return every list, by provider, in the order of its file."""
+        self._rows.clear()
+        for path, text in self._texts.items():
+            self._add(path, parse_file(path, text)["prices"], self._rows)
+        self._read_models.update(model for _, model in self._rows)
         keys = sorted(dict.fromkeys((*self._rows, *self._own)), key=lambda key: key[0])
         return [found for key in keys if (found := self.get(*key))]
 
-    def _read(self, model: str | None) -> None:
-        """Parse the lists that may hold a model, all of them for None."""
-        for path, text in list(self._unread.items()):
-            if model is None or f'"{model}"' in text:
-                del self._unread[path]
-                self._add(path.name, parse_file(path.name, text)["prices"], self._rows)
+    def _read(self, model: str) -> None:
+        """Parse the rows that name a model."""
+        if model in self._read_models:
+            return
+        self._read_models.add(model)
+        for path, text in self._texts.items():
+            if f'"{model}"' in text:
+                rows = [_ROW + row for row in text.split(_ROW)[1:] if f'"{model}"' in row]
+                tables = parse_file(path, "".join(rows))["prices"]
+                self._add(path, [table for table in tables if table.get("model") == model], self._rows)
 
     def _add(self, path: str, tables: list[dict[str, Any]], rows: dict[tuple[str, str], list[Row]]) -> None:
         for number, table in enumerate(tables):
@@ -91,5 +111,8 @@ class PriceBook:
             if start is not None:
                 mine["as_of"] = start
             by_start[start] = (path, number, {**old, **mine, **table})
-        prices = [price_of(path, number, table, self._sources()) for path, number, table in by_start.values()]
+        prices = [
+            price_of(path, number, table, self._sources(table.get("sources", [])))
+            for path, number, table in by_start.values()
+        ]
         return tuple(sorted(prices, key=lambda price: (price.start is not None, price.start)))

@@ -18,6 +18,7 @@ from prefixwise.caches.prices import PriceList
 from prefixwise.core.errors import UserError
 
 RULES = Path(__file__).with_name("rules")
+_SOURCE = "[sources."
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -46,6 +47,7 @@ class Rulebook:
 
     def __init__(self, files: Sequence[str] = ()) -> None:
         self._user = [(str(path), _tables(path)) for name in files for path in _toml_files(name)]
+        self._some_sources: dict[str, Source] = {}
         if self._user:  # a mistake in a user's file shows whatever is looked up
             self.check()
 
@@ -76,7 +78,7 @@ class Rulebook:
     def prices(self) -> PriceBook:
         """All prices, by provider and model."""
         rows = [(path, tables["prices"]) for path, tables in self._user if "prices" in tables]
-        return PriceBook(RULES / "prices", rows, lambda: self.sources)
+        return PriceBook(RULES / "prices", rows, self._sources_of)
 
     def systems(self) -> tuple[System, ...]:
         """Return every system: providers, then engines, each sorted by id."""
@@ -119,6 +121,8 @@ class Rulebook:
         The arguments are those of `rules_for`.
         """
         names = names_of(model)
+        if not self.prices.may_list(names):
+            return None
         if "/" not in model and not self._user and (found := self.prices.get(provider, names[-1])):
             return found  # the usual case, without reading who else the name could belong to
         owner = self._named_provider(model)
@@ -185,6 +189,18 @@ class Rulebook:
         ]
         return {system.id: system for system in sorted(systems, key=lambda s: (s.kind.value != "hosted", s.id))}
 
+    def _sources_of(self, names: Sequence[str]) -> Mapping[str, Source]:
+        """Return at least the sources of these ids; of the packaged file, no more is parsed than they need."""
+        if self._user or "sources" in self.__dict__:
+            return self.sources
+        missing = [name for name in names if name not in self._some_sources]
+        if missing:
+            tables = _text(RULES / "sources.toml").split(_SOURCE)[1:]
+            wanted = "".join(_SOURCE + table for table in tables if any(name in table[:60] for name in missing))
+            parsed = parse_file("sources.toml", wanted).get("sources", {})
+            self._some_sources.update({key: source_of("sources.toml", key, table) for key, table in parsed.items()})
+        return self._some_sources
+
     def _all(self, packaged: str, kind: str) -> Iterable[tuple[str, str, dict[str, Any]]]:
         """Yield (file, id, table) of one kind, a user's keys laid over those of the packaged file."""
         found = {key: (packaged, table) for key, table in _tables(RULES / packaged)[kind].items()}
@@ -235,10 +251,13 @@ def _toml_files(name: str) -> list[Path]:
 
 
 def _tables(path: Path) -> dict[str, Any]:
+    return parse_file(str(path), _text(path))
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise UserError("is not UTF-8 text", str(path)) from None
     except OSError as problem:
         raise UserError(f"cannot be read: {problem.strerror}", str(path)) from None
-    return parse_file(str(path), text)

@@ -94,3 +94,10 @@ def test_cost_in_usd() -> None:
     breakpoint_price = Price(provider="p", model="m", input=1.0, cached_read=0.1, write=1.25)
     write, read = breakpoint_price.cost(1e6, 0, 1e6), breakpoint_price.cost(1e6, 1e6)
     assert (write + read, write + 9 * read) == (pytest.approx(1.35), pytest.approx(2.15))
+
+
+def test_a_price_read_alone_is_the_one_read_with_all_others() -> None:
+    everything = Rulebook()
+    for prices in everything.prices.all():
+        assert Rulebook().prices.get(prices.provider, prices.model) == prices
+        assert everything.prices.get(prices.provider, prices.model) == prices

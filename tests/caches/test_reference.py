@@ -16,25 +16,37 @@ from prefixwise.caches.rulebook import RULES, Rulebook
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "cache_rules.yaml"
 pytestmark = pytest.mark.skipif(not REFERENCE.exists(), reason="the reference is not handed out here")
 
-# What stands under another name, and where a value became an end of a band.
-RENAMED = {
-    "source": "sources",
-    "as_of_approx": "as_of_approximate",
-    "block_size_default": "granularity_tokens",
-    "max_writes_per_request": "max_breakpoints",
-    "models": "applies_to",
-    "min_tokens_conflicts": "conflicts",
-    "min_tokens_latest": "min_tokens",
-    "ttl_min_s": "ttl_s",
-    "ttl_max_s": "ttl_s",
-    "ttl_default_s": "ttl_s",
-    "ttl_idle_s": "ttl_s",
+# What stands at another place, and where a value became an end of a band; the longest prefix of the keys counts.
+MOVED = {
+    ("source",): ("sources",),
+    ("as_of_approx",): ("as_of_approximate",),
+    ("block_size_default",): ("granularity_tokens",),
+    ("max_writes_per_request",): ("max_breakpoints",),
+    ("models",): ("applies_to",),
+    ("min_tokens_conflicts",): ("conflicts",),
+    ("min_tokens_latest",): ("min_tokens",),
+    ("ttl_min_s",): ("ttl_s",),
+    ("ttl_max_s",): ("ttl_s",),
+    ("ttl_default_s",): ("ttl_s",),
+    ("ttl_idle_s",): ("ttl_s",),
+    ("breakpoint_interval_tokens",): ("interval_tokens_by_model",),
+    ("lookup", "explicit_boundaries", "first"): ("lookup", "explicit_first"),
+    ("lookup", "explicit_boundaries", "latest"): ("lookup", "explicit_latest"),
+    ("lookup", "direction"): ("lookup_direction",),
+    ("lookup", "implicit_extra"): ("lookup_implicit_extra",),
+    ("lookup", "conflict"): ("conflicts",),
+    ("invalidation", "prefix_preserving"): ("prefix_preserving",),
+    ("isolation", "field"): ("isolation_control",),
+    ("isolation", "default"): ("scope",),
 }
-# Notes of which the whole text says that sources disagree stand among the conflicts; keys that the prices hold.
+# Notes of which the whole text says that sources disagree stand among the conflicts.
 NOTES = {
-    ("openai_interval", "min_tokens_note"), ("openai_breakpoint", "ttl_options_note"),
-    ("deepseek", "granularity_note"), ("dashscope_implicit", "min_tokens_note"), ("cerebras", "granularity_note"),
-}  # fmt: skip
+    ("openai_interval", "min_tokens_note"),
+    ("openai_breakpoint", "ttl_options_note"),
+    ("deepseek", "granularity_note"),
+    ("dashscope_implicit", "min_tokens_note"),
+    ("cerebras", "granularity_note"),
+}
 IN_PRICES = {("gemini_explicit", "storage_usd_per_mtok_hour"), ("gemini_explicit", "storage_note")}
 PATTERNS = {
     "amazon-nova": "amazon.nova*",
@@ -104,33 +116,42 @@ def test_every_source_is_there_and_public(reference: dict[str, Any], book: Ruleb
         assert "docs corpus" not in text
 
 
+def place(name: str, path: tuple[str, ...], value: Any) -> tuple[tuple[str, ...], Any]:
+    """Return where a value of the reference stands in the facts, and in what form."""
+    if (name, path[0]) in NOTES:
+        return ("conflicts",), value.removeprefix("conflict: ")
+    if path == ("lookup", "conflict"):
+        return ("conflicts",), f"lookup boundaries: {value}"
+    if path == ("min_tokens",) and isinstance(value, str):
+        return ("min_tokens_note",), value
+    if path[0] == "multipliers" and isinstance(value, str):
+        return ("multipliers", f"{path[1]}_note"), value
+    if path[0] == "min_tokens_by_model":  # Nova: 1,024 in one table, 1,000 and 1,536 in others
+        return (path[0], PATTERNS.get(value, value)), 1000 if value == "amazon-nova" else int(path[1])
+    for length in range(len(path), 0, -1):
+        if path[:length] in MOVED:
+            return (*MOVED[path[:length]], *path[length:]), value
+    return path, value
+
+
 @pytest.mark.parametrize("kind", ["hosted", "engines"])
 def test_every_value_of_every_entry_is_there(kind: str, reference: dict[str, Any], tables: dict[str, Any]) -> None:
     missing = []
     for entry in reference[kind]:
         name, table = entry["id"], tables[entry["id"]]
         assert table["kind"] == kind.removesuffix("s")
-        for (first, *rest), value in leaves({key: value for key, value in entry.items() if key != "id"}):
-            if (name, first) in IN_PRICES:
-                continue
-            path = (RENAMED.get(first, first), *rest)
-            if (name, first) in NOTES:
-                path, value = ("conflicts",), value.removeprefix("conflict: ")
-            elif path == ("lookup", "conflict"):
-                path, value = ("conflicts",), f"lookup boundaries: {value}"
-            elif path[0] == "isolation" and rest[0] in ("field", "default"):
-                path = ("isolation_control",) if rest[0] == "field" else ("scope",)
-            elif first == "min_tokens" and isinstance(value, str):
-                path = ("min_tokens_note",)
-            elif first == "multipliers" and isinstance(value, str):
-                path = (first, f"{rest[0]}_note")
-            elif first == "min_tokens_by_model":
-                path, value = (first, PATTERNS.get(value, value)), int(rest[0])
-                if path == (first, "amazon.nova*"):  # 1,024 in one table, 1,000 and 1,536 in others
-                    value = 1000
-            if not holds(table, path, value):
+        for path, value in leaves({key: value for key, value in entry.items() if key != "id"}):
+            elsewhere = (name, path[0]) in IN_PRICES or (path[0] == "invalidation" and path[1] != "prefix_preserving")
+            if not elsewhere and not holds(table, *place(name, path, value)):
                 missing.append((name, path, value))
     assert not missing
+
+
+def test_what_a_change_invalidates_is_there(reference: dict[str, Any], book: Rulebook) -> None:
+    (entry,) = (entry for entry in reference["hosted"] if entry["id"] == "anthropic")
+    found = {row.change: [row.tools, row.system, row.messages] for row in book.system("anthropic").invalidation}
+    assert entry["invalidation"]["columns"] == ["tools", "system", "messages"]
+    assert found == entry["invalidation"]["rows"]
 
 
 def test_every_price_is_there(reference: dict[str, Any], book: Rulebook) -> None:
