@@ -118,7 +118,7 @@ def _of_model(found: Found) -> Iterator[str]:
         family = system.family_of(found.model)
         minimum, multipliers = system.minimum(found.model), system.multipliers_of(found.model)
         parts = [f"matches by {family.value.replace('-', ' ')}"] if family else []
-        parts.append(f"minimum {_tokens(minimum) or 'not stated'}" + (" tokens" if minimum else ""))
+        parts.append(f"minimum in tokens {_stated(minimum, _tokens) or 'not stated'}")
         if factors := _factors(multipliers):
             parts.append(f"prices relative to input: {factors}")
         yield f"{how}: {'; '.join(parts)}."
@@ -131,7 +131,7 @@ def _system_blocks(system: System) -> Iterator[Block]:
     rows = tuple((key, value) for key, value in _facts(system) if value not in (None, ""))
     yield Table(f"facts {system.id}", f"{system.name}: facts", columns, rows)
     if system.min_tokens_by_model:
-        models = tuple((model, _tokens(band)) for model, band in system.min_tokens_by_model)
+        models = tuple((model, _stated(band, _tokens)) for model, band in system.min_tokens_by_model)
         columns = (Column("model", "model"), Column("min_tokens", "minimum"))
         yield Table(f"minimum {system.id}", "Minimum by model, in tokens", columns, models)
     if system.invalidation:
@@ -312,7 +312,7 @@ def _stated(band: Band | None, show: Any) -> str | None:
     shown: str | None = show(band)
     if band is None or band.stated is None or band.exact:
         return shown
-    return f"{show(Band(band.stated, band.stated))} stated; {shown}"
+    return f"{show(Band(band.stated, band.stated))} (may be {shown})"
 
 
 def _span(seconds: int) -> str:

@@ -20,7 +20,8 @@ _COSTS = (
 def cost_table(cost: PromptCost, estimated: Collection[str]) -> Table:
     """Return the costs by rule; models whose token counts are estimates are in `estimated`."""
     rows: list[tuple[Cell, ...]] = [
-        (c.rule, c.requests, c.without_cache_usd, c.cost_usd, c.saved_usd) for c in cost.totals
+        (c.rule, c.requests, *(round(usd, 9) for usd in (c.without_cache_usd, c.cost_usd, c.saved_usd)))
+        for c in cost.totals
     ]
     note = (
         "List prices of the standard tier, prompts only. Reported writes are charged where the provider charges them; "

@@ -31,6 +31,7 @@ T = TypeVar("T")
 Table = dict[str, Any]
 
 _TABLES = ("sources", "providers", "systems", "volatile")
+_AMOUNTS = ("input", "cached_read", "write", "write_1h", "write_12h", "output", "storage_hour")
 _BANDS = ("min_tokens", "granularity_tokens", "ttl_s")
 _BAND_KEYS = {"stated", "low", "high"}
 _TABLE_KEYS = (
@@ -94,10 +95,11 @@ def price_of(path: str, number: int, table: Table, sources: Mapping[str, Source]
         if key not in Price.__struct_fields__:
             raise UserError(f"{where}.{key} is no part of a price", path)
     price = _convert(table, Price, path, where)
-    amounts = [price.input, price.cached_read, price.write, price.write_1h, price.write_12h, price.output]
-    if any(amount is not None and not 0 <= amount < 1e9 for amount in amounts):
-        raise UserError(f"{where}: a price is not a number from 0 on", path)
-    return price
+    for prices in (price, *price.above):
+        amounts = [getattr(prices, name, None) for name in _AMOUNTS]
+        if any(amount is not None and not 0 <= amount < 1e9 for amount in amounts):
+            raise UserError(f"{where}: a price is not a number from 0 on", path)
+    return msgspec.structs.replace(price, above=tuple(sorted(price.above, key=lambda tier: tier.tokens)))
 
 
 def system_of(

@@ -49,14 +49,7 @@ class Rulebook:
         self._user = [(str(path), _tables(path)) for name in files for path in _toml_files(name)]
         self._some_sources: dict[str, Source] = {}
         if self._user:  # a mistake in a user's file shows whatever is looked up
-            self.check()
-
-    def check(self) -> None:
-        """Read everything. Raises UserError for what is wrong."""
-        self.systems()
-        self.volatile()
-        self.prices.all()
-        self.provider("")
+            self._check()
 
     @functools.cached_property
     def sources(self) -> Mapping[str, Source]:
@@ -167,6 +160,13 @@ class Rulebook:
             known = {*self._systems, *self.providers, *(p.model for p in self.prices.all())}
             raise _unknown(name, "system, provider or model", known)
         return Found(name, tuple({system.id: system for system in rules}.values()), tuple(listed.values()))
+
+    def _check(self) -> None:
+        """Read everything. Raises UserError for what is wrong."""
+        self.systems()
+        self.volatile()
+        self.prices.all()
+        self.provider("")
 
     @functools.cached_property
     def _systems(self) -> dict[str, System]:

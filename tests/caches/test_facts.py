@@ -208,6 +208,13 @@ def test_a_users_prices_replace_and_add(tmp_path: Path) -> None:
     assert tiny.prices[0].input == 0.5
 
 
+def test_tiers_may_stand_in_any_order(tmp_path: Path) -> None:
+    tiers = "above = [{tokens = 200, input = 3.0}, {tokens = 100, input = 2.0}]"
+    found = own_book(tmp_path, f"[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = 1.0\n{tiers}\n").price_list("m", "p")
+    assert found is not None
+    assert [tier.tokens for tier in found.prices[0].above] == [100, 200]
+
+
 def test_the_later_file_wins(tmp_path: Path) -> None:
     mine = own_book(tmp_path, OWN, "[systems.anthropic]\nlookback_positions = 30\n")
     assert mine.system("anthropic").lookback_positions == 30
@@ -238,6 +245,10 @@ def test_the_later_file_wins(tmp_path: Path) -> None:
         ("[[prices]]\nprovider = 'p'\nmodel = 'm'", "prices[0] (m): object missing required field `input`"),
         ("[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = -1", "prices[0] (m): a price is not a number from 0 on"),
         ("[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = nan", "prices[0] (m): a price is not a number from 0 on"),
+        (
+            "[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = 1\nabove = [{tokens = 9, input = -2}]",
+            "prices[0] (m): a price is not a number from 0 on",
+        ),
         ("[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = 1\nreed = 2", "prices[0] (m).reed is no part of a price"),
         (
             "[[prices]]\nprovider = 'p'\nmodel = 'm'\ninput = 1\nfrom = 3",
