@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from prefixwise.caches.model_names import best_match
+from prefixwise.caches.sources import Confidence, Source
 
 Json: TypeAlias = Any
 """A value as TOML gives it: string, number, boolean, date, list or table."""
@@ -47,18 +48,6 @@ class Family(StrEnum):
     """A stored prefix that requests name."""
 
 
-class Confidence(StrEnum):
-    """What kind of source a fact rests on, best first."""
-
-    OFFICIAL = "official"
-    SOURCE_CODE = "source_code"
-    SECONDARY = "secondary"
-    MEASURED = "measured"
-    UNVERIFIED = "unverified"
-    USER = "user"
-    """A file of the user's own."""
-
-
 class Readable(StrEnum):
     """When another request can read what a request writes."""
 
@@ -70,28 +59,6 @@ class Readable(StrEnum):
     RESPONSE_DONE = "response-done"
     SECONDS_LATER = "seconds-later"
     """Some seconds after it."""
-
-
-class Source(msgspec.Struct, frozen=True):
-    """Where a fact was read.
-
-    Attributes:
-        id: What facts call it.
-        where: Address, package or repository.
-        date: Day of the source; None where it carries none, `approximate` where it was estimated.
-        kind: `official`, `official_mirror`, `sdk`, `source_code`, `secondary`, `measured`, … (see `sources.toml`).
-    """
-
-    id: str
-    title: str
-    where: str = ""
-    date: date | None = None
-    approximate: bool = False
-    kind: str = ""
-
-    def __str__(self) -> str:
-        day = f", {'about ' if self.approximate else ''}{self.date}" if self.date else ""
-        return f"{self.title}{day}"
 
 
 class Band(msgspec.Struct, frozen=True):
@@ -274,22 +241,6 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
             return self.multipliers
         read = self.multipliers.read if own.read is None else own.read
         return Multipliers(read, own.writes or self.multipliers.writes)
-
-
-class Provider(msgspec.Struct, frozen=True):
-    """Whose API a log talks to.
-
-    Attributes:
-        id: What facts and prices call it.
-        aliases: Other names of it.
-        model_names: Patterns of model names that only its API uses.
-        resells: Whether it serves models that others made, so that a bare model name does not point to it.
-    """
-
-    id: str
-    aliases: tuple[str, ...] = ()
-    model_names: tuple[str, ...] = ()
-    resells: bool = False
 
 
 class Volatile(msgspec.Struct, frozen=True):

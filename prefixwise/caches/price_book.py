@@ -10,9 +10,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from prefixwise.caches.fact_files import parse_file, price_of
-from prefixwise.caches.facts import Confidence, Source
 from prefixwise.caches.prices import Price, PriceList
+from prefixwise.caches.rule_files import parse_file, price_of
+from prefixwise.caches.sources import Confidence, Source
 from prefixwise.core.errors import UserError
 
 _ROW = "[[prices]]"

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from prefixwise.caches.facts import Confidence, Source
+from prefixwise.caches.sources import Confidence, Source
 
 _MILLION = 1e6
 

@@ -6,16 +6,19 @@ import difflib
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prefixwise.caches.fact_files import merged, parse_file, provider_of, source_of, system_of, volatile_of
-from prefixwise.caches.facts import Override, Provider, Source, System, Volatile
 from prefixwise.caches.model_names import matches, names_of, specificity
 from prefixwise.caches.price_book import PriceBook
 from prefixwise.caches.prices import PriceList
+from prefixwise.caches.rule_files import merged, parse_file, provider_of, source_of
+from prefixwise.caches.sources import Provider, Source
 from prefixwise.core.errors import UserError
+
+if TYPE_CHECKING:
+    from prefixwise.caches.facts import System, Volatile
 
 RULES = Path(__file__).with_name("rules")
 _SOURCE = "[sources."
@@ -64,6 +67,8 @@ class Rulebook:
 
     def volatile(self) -> tuple[Volatile, ...]:
         """Return what templates and clients put into a prefix that changes by itself."""
+        from prefixwise.caches.system_files import volatile_of
+
         tables = self._all("volatile.toml", "volatile")
         return tuple({key: volatile_of(path, key, table, self.sources) for path, key, table in tables}.values())
 
@@ -170,6 +175,9 @@ class Rulebook:
 
     @functools.cached_property
     def _systems(self) -> dict[str, System]:
+        from prefixwise.caches.facts import Override
+        from prefixwise.caches.system_files import system_of
+
         tables: dict[str, dict[str, Any]] = {}
         places: dict[str, str] = {}
         overrides: dict[str, dict[str, str]] = {}
@@ -179,14 +187,14 @@ class Rulebook:
         for place, user in self._user:
             for key, table in user.get("systems", {}).items():
                 new = key not in tables
-                tables[key], given = merged(tables.get(key, {}), table)
+                tables[key], names = merged(tables.get(key, {}), table)
                 places[key] = place
                 if not new:
-                    overrides.setdefault(key, {}).update(dict.fromkeys(given, place))
-        systems = [
-            system_of(places[key], key, table, self.sources, _overrides(overrides.get(key, {})))
-            for key, table in tables.items()
-        ]
+                    overrides.setdefault(key, {}).update(dict.fromkeys(names, place))
+        systems = []
+        for key, table in tables.items():
+            given = tuple(Override(name, path) for name, path in overrides.get(key, {}).items())
+            systems.append(system_of(places[key], key, table, self.sources, given))
         return {system.id: system for system in sorted(systems, key=lambda s: (s.kind.value != "hosted", s.id))}
 
     def _sources_of(self, names: Sequence[str]) -> Mapping[str, Source]:
@@ -224,10 +232,6 @@ class Rulebook:
 
     def _resells(self, provider: str) -> bool:
         return provider in self.providers and self.providers[provider].resells
-
-
-def _overrides(given: Mapping[str, str]) -> tuple[Override, ...]:
-    return tuple(Override(key, path) for key, path in given.items())
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> UserError:

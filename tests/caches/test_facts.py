@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from prefixwise.caches.facts import Band, Confidence, Family, Kind
+from prefixwise.caches.facts import Band, Family, Kind
 from prefixwise.caches.rulebook import Rulebook
+from prefixwise.caches.sources import Confidence
 from prefixwise.core.errors import UserError
 
 
