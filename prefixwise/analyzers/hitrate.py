@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from prefixwise.analyzers.prompt_cost import REPORTED, PromptCost, prompt_cost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared, text_after
 from prefixwise.analyzers.weights import ModelTokens, factors, model_tokens
 from prefixwise.caches.policy import Policy, Reason, Replay, parse_policy
+from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import sharing
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
@@ -19,7 +21,6 @@ from prefixwise.corpus.rows import GROUPS, NONE, Rows
 
 DEFAULT_RULES = ("vllm", "sglang")
 CEILING = "ceiling"
-REPORTED = "reported"
 _LOST = 10
 _PREFIXES = 10
 
@@ -73,10 +74,11 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class HitRate(msgspec.Struct, frozen=True):
-    """All of it: totals by rule, groups, the most shared prefixes, the requests that lost most."""
+    """All of it: totals by rule, groups, costs, the most shared prefixes, the requests that lost most."""
 
     totals: tuple[Counts, ...]
     by: dict[str, tuple[Group, ...]]
+    cost: PromptCost
     models: tuple[ModelTokens, ...]
     prefixes: tuple[SharedPrefix, ...]
     lost: tuple[Lost, ...]
@@ -107,7 +109,11 @@ def check_arguments(specs: Sequence[str], by: Sequence[str]) -> None:
 
 
 def hit_rate(
-    corpus: Corpus, specs: Sequence[str] = (), by: Sequence[str] = (), excerpts: Excerpts = Excerpts.MASKED
+    corpus: Corpus,
+    specs: Sequence[str] = (),
+    by: Sequence[str] = (),
+    excerpts: Excerpts = Excerpts.MASKED,
+    book: Rulebook | None = None,
 ) -> HitRate:
     """Count `corpus` under each rule.
 
@@ -116,6 +122,7 @@ def hit_rate(
         specs: Rules as `--under` takes them.
         by: Fields to group by.
         excerpts: How much prompt text the result may hold.
+        book: Where prices are; by default the packaged facts.
 
     Raises:
         UserError: A rule or field is unknown, or a rule cannot be counted on these rows.
@@ -126,10 +133,12 @@ def hit_rate(
     models = model_tokens(corpus)
     replays = {policy.label: policy.replay(rows) for policy in policies}
     cached, bare = _cached_by_rule(rows, policies, replays)
-    table = _Totals(rows, factors(rows, models), cached, bare)
+    weights = factors(rows, models)
+    table = _Totals(rows, weights, cached, bare)
     return HitRate(
         totals=table.counts(None)[0].counts,
         by={field: table.counts(field) for field in by},
+        cost=prompt_cost(rows, weights, cached, book or Rulebook()),
         models=models,
         prefixes=most_shared(corpus, _PREFIXES, excerpts),
         lost=_lost(corpus, replays[policies[0].label], excerpts),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
+from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
+from prefixwise.analyzers.prompt_cost import REPORTED
+from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
 from prefixwise.analyzers.requirements import Condition
 from prefixwise.analyzers.weights import ModelTokens, is_believable
 from prefixwise.caches.policy import Reason
@@ -21,8 +23,8 @@ from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
 _MOST_MODELS = 20
-FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens")
-"""What `--require` can name: of the first rule, of the log's usage, of the ceiling."""
+FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
+"""What `--require` can name: of the first rule, of the log's usage, of the ceiling; costs are the first rule's."""
 
 _FAR = 0.1
 _REASONS = {
@@ -40,6 +42,9 @@ def hit_rate_report(
     """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
     figures = _figures(result)
     blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals, corpus.rows.tree.grain)]
+    if result.cost.totals:
+        estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
+        blocks.append(cost_table(result.cost, estimated))
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
     if result.prefixes:
         blocks.append(_prefixes(result))
@@ -47,11 +52,13 @@ def hit_rate_report(
         blocks.append(_lost(corpus, result))
     if result.models:
         blocks.append(_models(result.models))
+    if result.cost.models:
+        blocks.append(price_table(result.cost.models))
     if corpus.broken:
         blocks.append(_broken(corpus))
     return Report(
         schema="prefixwise/hitrate",
-        schema_version=1,
+        schema_version=2,
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
@@ -70,11 +77,14 @@ def _figures(result: HitRate) -> dict[str, float | None]:
     by_rule = {counts.rule: counts for counts in result.totals}
     first = by_rule[first_rule(result)]
     reported = by_rule.get(REPORTED)
+    cost = next((cost for cost in result.cost.totals if cost.rule == first.rule), None)
     return {
         "hit_rate": first.hit_rate,
         "reported_hit_rate": reported.hit_rate if reported else None,
         "ceiling": by_rule[CEILING].hit_rate,
         "cached_tokens": float(first.cached_tokens),
+        "cost_usd": cost.cost_usd if cost else None,
+        "saved_usd": cost.saved_usd if cost else None,
     }
 
 
@@ -280,6 +290,8 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
             f"{_plural(result.uncertain_media, 'request')} with media of unknown size: their prompt tokens may be "
             f"{low:,} fewer or {high:,} more in all."
         )
+    if unpriced := unpriced_note(result.cost):
+        notes.append(unpriced)
     notes.extend(_estimates(result.models))
     return tuple(notes)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from prefixwise.analyzers.hitrate import CEILING, REPORTED, Counts, Group, HitRate
+from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
+from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
 from prefixwise.analyzers.weights import ModelTokens
+from prefixwise.caches.prices import Price
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
@@ -45,6 +47,32 @@ class LostRequest(msgspec.Struct, frozen=True):
     then: str
 
 
+class RuleCost(msgspec.Struct, frozen=True):
+    """USD of prompts under one rule; see `analyzers.prompt_cost.Cost`."""
+
+    rule: str
+    requests: int
+    without_cache_usd: float
+    cost_usd: float
+    saved_usd: float
+
+
+class ModelCosts(msgspec.Struct, frozen=True):
+    """The same for one model, and the prices that were used: USD per million tokens, with their sources."""
+
+    model: str
+    rules: tuple[RuleCost, ...]
+    prices: tuple[Price, ...]
+
+
+class Costs(msgspec.Struct, frozen=True):
+    """What the prompts cost; `unpriced` counts the requests of each model without a known price."""
+
+    rules: tuple[RuleCost, ...]
+    models: tuple[ModelCosts, ...]
+    unpriced: dict[str, int]
+
+
 class HitRateValues(msgspec.Struct, frozen=True):
     """The values of a hit-rate report. `rules` are in the order in which they were asked for."""
 
@@ -53,6 +81,7 @@ class HitRateValues(msgspec.Struct, frozen=True):
     rules: tuple[Rate, ...]
     ceiling: Rate
     by: dict[str, tuple[GroupRates, ...]]
+    cost: Costs
     models: tuple[ModelTokens, ...]
     shared_prefixes: tuple[SharedPrefix, ...]
     lost_most: tuple[LostRequest, ...]
@@ -72,6 +101,7 @@ def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitR
             field: tuple(_group_rates(group_name(field, group, excerpts), group.counts) for group in groups)
             for field, groups in result.by.items()
         },
+        cost=_costs(result.cost),
         models=result.models,
         shared_prefixes=result.prefixes,
         lost_most=tuple(
@@ -95,6 +125,16 @@ def _group_rates(name: str, counts: tuple[Counts, ...]) -> GroupRates:
     by_rule = {c.rule: _rate(c) for c in counts}
     ceiling, reported = by_rule.pop(CEILING), by_rule.pop(REPORTED, None)
     return GroupRates(name, reported, tuple(by_rule.values()), ceiling)
+
+
+def _costs(cost: PromptCost) -> Costs:
+    models = tuple(ModelCosts(m.model, tuple(map(_rule_cost, m.costs)), m.prices) for m in cost.models)
+    return Costs(tuple(map(_rule_cost, cost.totals)), models, dict(cost.unpriced))
+
+
+def _rule_cost(cost: Cost) -> RuleCost:
+    amounts = (cost.without_cache_usd, cost.cost_usd, cost.saved_usd)
+    return RuleCost(cost.rule, cost.requests, *(round(amount, 9) for amount in amounts))
 
 
 def _rate(counts: Counts) -> Rate:

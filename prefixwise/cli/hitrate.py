@@ -16,6 +16,7 @@ def hitrate(
     under: o.Under = None,
     by: o.By = None,
     require: o.Require = None,
+    rules: o.Rules = None,
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
@@ -45,6 +46,7 @@ def hitrate(
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.requirements import parse_condition
+    from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read, read_options, refuse_overwriting
@@ -66,10 +68,11 @@ def hitrate(
     )
     check_arguments(under or (), by or ())
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
+    book = Rulebook(rules or ())
     refuse_overwriting([path for _, path in outputs.files], paths)
     corpus = read(paths, reading, console)
     shown = Excerpts(excerpts)
-    result = hit_rate(corpus, under or (), by or (), shown)
+    result = hit_rate(corpus, under or (), by or (), shown, book)
     document = hit_rate_report(corpus, result, conditions, shown)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

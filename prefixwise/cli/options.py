@@ -85,6 +85,14 @@ Require = Annotated[
         help="Exit with 1 unless this holds, such as 'hit_rate>=0.6'. May be repeated.",
     ),
 ]
+Rules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        metavar="PATH",
+        help="Lay this file, or folder of files, of cache facts and prices over the packaged ones. May be repeated.",
+    ),
+]
 By = Annotated[
     list[str] | None,
     typer.Option(

@@ -246,6 +246,7 @@ class CorpusIndex:
             NONE if usage.prompt_tokens is None else usage.prompt_tokens,
             NONE if usage.cached_tokens is None else usage.cached_tokens,
             NONE if usage.cache_write_tokens is None else usage.cache_write_tokens,
+            usage.written_long if usage.written_by_ttl else NONE,
             NONE if usage.output_tokens is None else usage.output_tokens,
             marks,
             taken.start,

@@ -11,7 +11,16 @@ from prefixwise.corpus.call import Answer
 from prefixwise.corpus.items import Vocabulary
 from prefixwise.corpus.rows import NONE, Row, Rows
 
-_FILLED = ("reported_prompt", "reported_cached", "reported_written", "reported_output", "start", "end", "ttft")
+_FILLED = (
+    "reported_prompt",
+    "reported_cached",
+    "reported_written",
+    "reported_written_long",
+    "reported_output",
+    "start",
+    "end",
+    "ttft",
+)
 _NAMED = ("tenant", "session", "replica")
 
 
@@ -81,9 +90,11 @@ class Joins:
                 continue
             usage = answer.usage
             said = Row(start=answer.start, end=answer.end, ttft=answer.ttft, marks=answer.marks)
-            for name, count in msgspec.structs.asdict(usage).items() if usage else ():
-                if name in _USAGE and count is not None:
-                    setattr(said, _USAGE[name], count)
+            for name, column in _USAGE.items() if usage else ():
+                if (count := getattr(usage, name)) is not None:
+                    setattr(said, column, count)
+            if usage and usage.written_by_ttl:
+                said.reported_written_long = usage.written_long
             if answer.response and self._rows.response_node[call.row] == NONE:
                 said.response_node = read(call, answer.response)
             if said.response_node != NONE:

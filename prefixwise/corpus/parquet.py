@@ -31,7 +31,7 @@ SCHEMA_VERSION = 1
 _META = b"prefixwise"
 _PARTS = ("salt", "cache_key", "adapter", "extra", "cached_content")
 _COUNTS = ("record", "line", "prompt_tokens", "answer_tokens", "tools_end", "system_end", "marks")
-_REPORTED = ("reported_prompt", "reported_cached", "reported_written", "reported_output")
+_REPORTED = ("reported_prompt", "reported_cached", "reported_written", "reported_written_long", "reported_output")
 _TIMES = ("start", "end", "ttft")
 
 
@@ -225,6 +225,7 @@ def read_parquet(path: str, stream: io.BufferedReader, traces: TraceRows) -> Inp
     traces.start_file(meta.block or 1, own_root=meta.shared)
     traces.tokenizers.update(meta.tokenizers)
     data = {name: table.column(name).to_pylist() for name in table.column_names}
+    data.setdefault("reported_written_long", [None] * table.num_rows)  # traces of before did not keep it
     for number in range(table.num_rows):
         try:
             _add_row(traces, path, number, data, meta.block or 1)

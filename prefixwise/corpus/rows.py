@@ -71,6 +71,7 @@ class Row(msgspec.Struct, gc=False):
     reported_prompt: int = NONE
     reported_cached: int = NONE
     reported_written: int = NONE
+    reported_written_long: int = NONE
     reported_output: int = NONE
     marks: int = 0
     start: float = ABSENT
@@ -93,6 +94,8 @@ class Rows:
         tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
         param_set: Which set of key parameters (`param_sets`).
         reported_prompt, reported_cached, reported_written, reported_output: The log's own usage, -1 where absent.
+        reported_written_long: Of the written tokens, those for longer than the provider's usual time (Anthropic's
+            1 h, OpenAI's 12 h); -1 where the log does not split them.
         marks: `Mark` bits: aborted, cut, redacted, partial.
         start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
@@ -119,6 +122,7 @@ class Rows:
     reported_prompt: array[int]
     reported_cached: array[int]
     reported_written: array[int]
+    reported_written_long: array[int]
     reported_output: array[int]
     marks: array[int]
     start: array[float]

@@ -32,8 +32,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "id": ("request_id", "requestId"),
     "usage": ("usage", "usageMetadata"),
     "response": ("response", "response_body", "completion", "output"),
+    "headers": ("response_headers", "responseHeaders"),
 }  # fmt: skip
-_RAW = frozenset({"usage", "response"})
+_RAW = frozenset({"usage", "response", "headers"})
 _PROMPT_FIELDS = ("messages", "contents", "input", "prompt", "input_messages")
 _DURATIONS = frozenset({"duration_ms", "duration_s", "ttft_ms", "ttft_s"})
 
@@ -49,6 +50,7 @@ class Around(msgspec.Struct, gc=False):
     replica: str = ""
     model: str = ""
     usage: Raw | None = None
+    headers: Raw | None = None
     response: Raw | None = None
     has_reply: bool = False
     id: str = ""
@@ -59,6 +61,7 @@ class _Answer(msgspec.Struct):
 
     usage: Raw | UnsetType = UNSET
     usageMetadata: Raw | UnsetType = UNSET  # noqa: N815 - Gemini's name
+    headers: Raw | UnsetType = UNSET
     choices: Raw | UnsetType = UNSET
     content: Raw | UnsetType = UNSET
     output: Raw | UnsetType = UNSET
@@ -151,6 +154,7 @@ def _around(found: dict[str, Any]) -> Around:
         _name(get("replica")),
         _name(get("model")),
         usage,
+        get("headers"),
         id=_name(get("id")),
     )
     if response is not None:
@@ -192,10 +196,14 @@ def _fill_answer(around: Around, response: Raw) -> None:
         answer = _answer.decode(response)
     except (msgspec.MsgspecError, RecursionError):  # no object: a bare text is an answer too
         around.has_reply = True
+        if around.usage is None and bytes(response)[:1] == b"[":  # the events of a stream, one of which has it
+            around.usage = response
         return
     if around.usage is None:
         usage = answer.usageMetadata if answer.usage is UNSET else answer.usage
         around.usage = None if usage is UNSET else usage
+    if around.headers is None and answer.headers is not UNSET:
+        around.headers = answer.headers
     around.has_reply = answer.holds_reply()
     if not around.model:
         around.model = _name(answer.model or answer.modelVersion)

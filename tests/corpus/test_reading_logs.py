@@ -381,6 +381,20 @@ def test_usage_inside_the_answer_counts_when_that_beside_the_body_is_null(tmp_pa
     assert read_one(tmp_path, record).usage == Usage(100, 64, None, 7)
 
 
+def test_usage_in_logged_stream_events_and_in_response_headers_counts(tmp_path: Path) -> None:
+    events = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 90}}},
+        {"type": "message_delta", "usage": {"output_tokens": 7}},
+    ]
+    assert read_one(tmp_path, {"request": COMPLETION, "response": events}).usage == Usage(95, 90, None, 7)
+    headers = {"fireworks-prompt-tokens": "100", "fireworks-cached-prompt-tokens": "64"}
+    for record in (
+        {"request": COMPLETION, "response_headers": headers, "usage": {"prompt_tokens": 100}},
+        {"request": COMPLETION, "response": {"headers": headers, "usage": {"prompt_tokens": 100}}},
+    ):
+        assert read_one(tmp_path, record).usage == Usage(100, 64)
+
+
 def test_an_answer_under_its_second_name_counts_when_the_first_is_null(tmp_path: Path) -> None:
     record = {
         "request": COMPLETION,

@@ -177,8 +177,10 @@ def test_markers_usage_and_times_come_back(tmp_path: Path) -> None:
         "system": [{"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
         "messages": [{"role": "user", "content": "Hi"}],
     }
+    written = {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 1}
     usage = {"input_tokens": 5, "cache_read_input_tokens": 7, "cache_creation_input_tokens": 2, "output_tokens": 3}
-    record = {"request": body, "start_time": "2026-11-30T10:00:00Z", "latency_ms": 1500, "ttft_ms": 250, "usage": usage}
+    record = {"request": body, "start_time": "2026-11-30T10:00:00Z", "latency_ms": 1500, "ttft_ms": 250}
+    record["usage"] = {**usage, "cache_creation": written}
     corpus = corpus_of(json.dumps(record).encode())
     rows, back = corpus.rows, traced(corpus, tmp_path / "t.parquet").rows
     assert back.markers == rows.markers
@@ -187,6 +189,7 @@ def test_markers_usage_and_times_come_back(tmp_path: Path) -> None:
         "reported_prompt",
         "reported_cached",
         "reported_written",
+        "reported_written_long",
         "reported_output",
         "start",
         "end",
@@ -200,6 +203,7 @@ def test_markers_usage_and_times_come_back(tmp_path: Path) -> None:
         2,
         3,
     )
+    assert list(back.reported_written_long) == [1]
 
 
 def test_traces_of_different_block_sizes_and_traces_with_logs_are_refused(tmp_path: Path) -> None:

@@ -46,6 +46,13 @@ def test_a_log_is_counted_without_what_only_other_work_needs(tmp_path: Path, e2e
     assert not modules & (HEAVY | {"pyarrow", "numpy", "httpx", "jinja2"})
 
 
+def test_price_lists_are_read_only_where_they_may_hold_a_model(tmp_path: Path, e2e: Any) -> None:
+    for model, wanted in (("llama-3.1-8b", False), ("gpt-4.1", True)):
+        body = {"model": model, "prompt_token_ids": [1, 2, 3]}
+        (tmp_path / "log.jsonl").write_bytes(e2e.lines({"request": body}))
+        assert ("tomllib" in imported(tmp_path, e2e, "hitrate", "log.jsonl")) is wanted
+
+
 def test_importtime_agrees_about_help(run: Any, tmp_path: Path, e2e: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "prefixwise", "--help"],

@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from prefixwise.core.pointer import ANY, format_pointer
 from prefixwise.core.request import Request
-from prefixwise.core.usage import from_json
+from prefixwise.core.usage import reported
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, nearest_format
@@ -174,7 +174,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         around.replica,
         b"" if response is None else bytes(response),
         around.has_reply,
-        None if around.usage is None else from_json(around.usage),
+        reported(around.usage, around.headers),
         draft.opens_reply,
         draft.automatic,
         around.id,
