@@ -6,7 +6,7 @@ before is one look-up. Only new items are decoded, rendered and tokenised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,17 +14,18 @@ import msgspec
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
+from prefixwise.corpus.chat_messages import check_api
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
+from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE, Row, Rows
-from prefixwise.corpus.tokenizer import Exactness, Tokenizer, provider_of
+from prefixwise.corpus.template_habits import habits_of
+from prefixwise.corpus.tokenizer import ChooseTokenizer, Exactness, Tokenizer, provider_of
 from prefixwise.corpus.tokenizers.ids import TokenIds
 from prefixwise.corpus.tokenizers.openai import choose
 from prefixwise.corpus.tree import TokenTree
-
-ChooseTokenizer = Callable[[str, str], Tokenizer]
-"""Returns the tokenizer of (provider, model)."""
+from prefixwise.corpus.whole_prompts import Place
 
 _RUN = 16384
 _RUN_BYTES = 1 << 24
@@ -47,6 +48,7 @@ class _Head(msgspec.Struct, gc=False):
 class _Taken(msgspec.Struct, gc=False):
     """A request whose items are known, waiting to be walked; `rest` are the items behind the head.
 
+    `place` and `markers` are known already of a prompt that was rendered whole.
     It holds what its row needs and nothing of the record: raw items would keep the bytes of whole files alive.
     """
 
@@ -70,6 +72,8 @@ class _Taken(msgspec.Struct, gc=False):
     rest: list[int]
     opened: bool
     reply: int
+    place: Place | None
+    markers: tuple[tuple[int, float], ...]
 
 
 class CorpusIndex:
@@ -112,6 +116,10 @@ class CorpusIndex:
             items = items + found if items else found
             if section.kind == "tools":
                 tools = len(items)
+        whole = vocabulary.whole_for(request.api)
+        if whole.has_media if whole is not None else request.api != "completions":
+            self._assume(request, model)
+        place = None if whole is None else whole.place(request, items, tools, heads)
         key = (vocabulary.root, *items[:heads], NONE, *items[heads : heads or 1])
         head = self._heads.get(key)
         if head is None:
@@ -140,11 +148,25 @@ class CorpusIndex:
                 head,
                 rest,
                 request.opens_reply,
-                self._reply(request, vocabulary) if request.has_reply else -1,
+                self._reply(request, vocabulary) if request.has_reply and place is None else -1,
+                place,
+                () if place is None else self._whole_markers(request, vocabulary, items, place),
             )
         )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
             self.finish()
+
+    def facts(self) -> tuple[str, ...]:
+        """Return a sentence on each chat template and each tokenizer that bears on what a cache can share."""
+        by_name: dict[str, list[str]] = {}
+        for model, (_, name, _) in self.tokenizers.items():
+            by_name.setdefault(name, []).append(model or "(no model)")
+        found = []
+        for name, models in by_name.items():
+            vocabulary = self.vocabularies.get(name)
+            if vocabulary is not None and isinstance(vocabulary.tokenizer, PromptTokenizer):
+                found.extend(habits_of(vocabulary.tokenizer, ", ".join(models)))
+        return tuple(found)
 
     def _leading_heads(self, items: list[int]) -> int:
         is_head = self._items.is_head
@@ -177,12 +199,7 @@ class CorpusIndex:
         """Walk one request and return its row, which will have this number."""
         head, rows, usage = taken.head, self.rows, taken.usage
         depth = self.tree.depth
-        if head.node < 0:
-            tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
-            head.tools_end = depth[tools_end]
-            head.node = self._walk(tools_end, head.items[head.tools :])
-        node = self._walk(head.node, taken.rest)
-        response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        node, response, tools_end, system_end = taken.place or self._walk_items(taken)
         if self._items.special or taken.automatic is not None:
             self._add_special(number, taken)
         return Row(  # in the order of its fields: keywords would double its cost
@@ -194,8 +211,8 @@ class CorpusIndex:
             head.family,
             depth[node],
             depth[response] - depth[node] if response >= 0 else 0,
-            head.tools_end,
-            depth[head.node],
+            tools_end,
+            system_end,
             taken.model,
             taken.provider,
             rows.tenants.number(taken.tenant),
@@ -211,6 +228,17 @@ class CorpusIndex:
             taken.end,
             taken.ttft,
         )
+
+    def _walk_items(self, taken: _Taken) -> Place:
+        """Walk the items of a request and return where they lead."""
+        head, depth = taken.head, self.tree.depth
+        if head.node < 0:
+            tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
+            head.tools_end = depth[tools_end]
+            head.node = self._walk(tools_end, head.items[head.tools :])
+        node = self._walk(head.node, taken.rest)
+        response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        return Place(node, response, head.tools_end, depth[head.node])
 
     def _walk(self, node: int, items: Sequence[int]) -> int:
         """Return the node that `items` lead to from `node`."""
@@ -247,17 +275,37 @@ class CorpusIndex:
             )
             exact = Exactness.EXACT if tokenizer.exact else Exactness.ESTIMATED
             self.tokenizers.setdefault(request.model, (exact, tokenizer.name, tokenizer.note))
-        if request.api != "completions" and found[1] not in self._framed:
-            self._framed.add(found[1])
+            if isinstance(tokenizer, PromptTokenizer) and tokenizer.template is not None:
+                check_api(request.api)
+        return found
+
+    def _assume(self, request: Request, model: int) -> None:
+        """Note that prompts of a model hold something that only an assumption says: framing, or tokens of media."""
+        if model not in self._framed:
+            self._framed.add(model)
             exactness, name, note = self.tokenizers[request.model]
             if exactness is Exactness.EXACT:
                 self.tokenizers[request.model] = (Exactness.EXACT_TEXT, name, note)
-        return found
+
+    def _whole_markers(
+        self, request: Request, vocabulary: Vocabulary, items: list[int], place: Place
+    ) -> tuple[tuple[int, float], ...]:
+        """Return (depth, TTL in seconds) of the cache markers of a prompt that was rendered whole."""
+        special, whole = self._items.special, vocabulary.whole
+        if whole is None or (request.automatic is None and special.keys().isdisjoint(items)):
+            return ()
+        found = []
+        for count, item in enumerate(items, 1):
+            for _, ttl in special[item].markers if item in special else ():
+                found.append((whole.depth_behind(request, items[:count], place.node), ttl))
+        if request.automatic is not None:
+            found.append((whole.depth_behind(request, items, place.node), request.automatic))
+        return tuple(found)
 
     def _vocabulary(self, tokenizer: Tokenizer) -> Vocabulary:
         vocabulary = self.vocabularies.get(tokenizer.name)
         if vocabulary is None:
-            vocabulary = Vocabulary(tokenizer, self.tree.add_root())
+            vocabulary = Vocabulary(tokenizer, self.tree)
             self.vocabularies[tokenizer.name] = vocabulary
             opening = self.tree.add_segment(vocabulary.template.reply)
             vocabulary.opening = self._items.add_segments((opening,))
@@ -295,11 +343,15 @@ class CorpusIndex:
         node = before = taken.vocabulary.root
         for item in items:
             if (found := special.get(item)) is not None:
-                markers.extend((self.tree.depth[node] + offset, ttl) for offset, ttl in found.markers)
+                if taken.place is None:
+                    markers.extend((self.tree.depth[node] + offset, ttl) for offset, ttl in found.markers)
                 low += found.band[0]
                 high += found.band[1]
-            before, node = node, self._walked[node << 32 | item]
-        if taken.automatic is not None:  # behind the last message, not behind the opening of the answer
+            if taken.place is None:
+                before, node = node, self._walked[node << 32 | item]
+        if taken.place is not None:
+            markers.extend(taken.markers)
+        elif taken.automatic is not None:  # behind the last message, not behind the opening of the answer
             markers.append((self.tree.depth[before if taken.opened else node], taken.automatic))
         if markers:
             self.rows.markers[row] = tuple(markers)

@@ -27,11 +27,12 @@ class PromptTokenizer(abc.ABC):
         named_tokens: `bos_token`, `eos_token` and so on, as a template takes them.
         opening: Packed ids that an engine puts before a bare prompt (BOS, where the vocabulary asks for it).
         whole_because: Why a prompt must be encoded in one piece; empty where it may be cut at special tokens.
+        prepends: Whether it puts something before a text, so that a text's ids depend on where it begins.
         cuts_lines: Whether it always splits between a line feed and a following letter or digit.
     """
 
-    exact = True
-    frame = None
+    exact: bool = True
+    frame: tuple[int, int, int] | None = None
 
     def __init__(self, name: str, source: str) -> None:
         self.name = name
@@ -40,6 +41,7 @@ class PromptTokenizer(abc.ABC):
         self.named_tokens: dict[str, str] = {}
         self.opening = b""
         self.whole_because = ""
+        self.prepends = False
         self.cuts_lines = False
         self._special = SpecialTokens((), ())
 
@@ -83,6 +85,10 @@ class PromptTokenizer(abc.ABC):
         for segment in segments:
             pieces.extend(self.cut(segment) if len(segment) >= LONG_SEGMENT else (segment,))
         return pieces
+
+    def end_of_turn(self, text: str) -> int | None:
+        """Return where the special token that ends `text` begins, white space behind it; None without one."""
+        return self._special.last(text)
 
     def cut(self, text: str) -> list[str]:
         """Cut long ordinary text where ids never merge."""

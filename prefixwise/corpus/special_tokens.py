@@ -24,6 +24,11 @@ class SpecialTokens:
             for match in self._pattern.finditer(text):
                 yield match.span()
 
+    def last(self, text: str) -> int | None:
+        """Return where the last cutting token begins, if nothing but white space follows it."""
+        spans = [span for span in self.find(text) if text[slice(*span)] in self._cuts]
+        return spans[-1][0] if spans and not text[spans[-1][1] :].strip() else None
+
     def segments(self, text: str) -> list[str]:
         """Cut `text` before each run of special tokens; laid end to end, the segments are the text.
 

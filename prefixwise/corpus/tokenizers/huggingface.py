@@ -111,6 +111,7 @@ def _from_file(path: Path, name: str, config: dict[str, Any]) -> PromptTokenizer
     )
     tokenizer.whole_because = _why_whole(added, definition)
     tokenizer.cuts_lines = _cuts_lines(definition)
+    tokenizer.prepends = _prepends(definition)
     with_special = library.encode("a", add_special_tokens=True).ids
     without = library.encode("a", add_special_tokens=False).ids
     if without and without[0] in with_special:
@@ -163,6 +164,16 @@ def _why_whole(added: list[_AddedToken], definition: _Definition) -> str:
         if step.get("type") == "Metaspace" and step.get("prepend_scheme", "always") == "first":
             return "a space is put before the first text only"
     return ""
+
+
+def _prepends(definition: _Definition) -> bool:
+    """Say whether something is put before a text: a space, or what a normalizer adds."""
+    steps = _steps(definition.pre_tokenizer, "pretokenizers")
+    return any(step.get("type") == "Prepend" for step in _steps(definition.normalizer, "normalizers")) or any(
+        step.get("add_prefix_space")
+        or (step.get("type") == "Metaspace" and step.get("prepend_scheme", "always") != "never")
+        for step in steps
+    )
 
 
 def _cuts_lines(definition: _Definition) -> bool:

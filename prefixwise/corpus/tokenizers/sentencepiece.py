@@ -133,7 +133,7 @@ class ScoredTokenizer(PromptTokenizer):
         self._tokens = tokens
         self._ids = {token: number for number, token in enumerate(tokens)}
         self._pieces = ScoredPieces(self._ids, scores)
-        self._space_first = space_first
+        self._space_first = self.prepends = space_first
         self._strips_behind = strips_behind
         self._ordinary = SpecialTokens([tokens[number] for number in ordinary], ())
         texts = [tokens[number] for number in special]
