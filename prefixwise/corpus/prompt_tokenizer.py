@@ -87,8 +87,8 @@ class PromptTokenizer(abc.ABC):
         return pieces
 
     def end_of_turn(self, text: str) -> int | None:
-        """Return where the special token that ends `text` begins, white space behind it; None without one."""
-        return self._special.last(text)
+        """Return where the special tokens that end `text` begin; None without any."""
+        return self._special.ending(text)
 
     def cut(self, text: str) -> list[str]:
         """Cut long ordinary text where ids never merge."""

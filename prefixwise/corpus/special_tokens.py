@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+_GAP = 2
+
 
 class SpecialTokens:
     """Finds tokens in text as engines do: from the left, the longest of those that begin at one place.
@@ -24,16 +26,20 @@ class SpecialTokens:
             for match in self._pattern.finditer(text):
                 yield match.span()
 
-    def last(self, text: str) -> int | None:
-        """Return where the last cutting token begins, if nothing but white space follows it."""
-        spans = [span for span in self.find(text) if text[slice(*span)] in self._cuts]
-        return spans[-1][0] if spans and not text[spans[-1][1] :].strip() else None
+    def ending(self, text: str) -> int | None:
+        """Return where the run of cutting tokens that ends `text` begins, white space between and behind them."""
+        begins, at = None, len(text)
+        for start, end in reversed([span for span in self.find(text) if text[slice(*span)] in self._cuts]):
+            if text[end:at].strip():
+                break
+            begins = at = start
+        return begins
 
     def segments(self, text: str) -> list[str]:
         """Cut `text` before each run of special tokens; laid end to end, the segments are the text.
 
         A segment begins with its special tokens and ends with the text behind them, so what stands before a text in
-        its segment is what stands before it in the whole.
+        its segment is what stands before it in the whole. A line feed or two between special tokens part no run.
         """
         if self._pattern is None:
             return [text] if text else []
@@ -43,7 +49,7 @@ class SpecialTokens:
             if match.group() not in self._cuts:
                 continue
             at = match.start()
-            if at > run_end:
+            if at > run_end and (at - run_end > _GAP or not text[run_end:at].isspace()):
                 segments.append(text[start:at])
                 start = at
             run_end = match.end()

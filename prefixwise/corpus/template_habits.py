@@ -54,13 +54,13 @@ _CALLS = [
     _said("First answer."),
     _user("Second one."),
 ]
+_THOUGHTS = "Some thoughts."
 _REASONS = [
     _user("First question."),
-    _said("First answer.", reasoning_content="Some thoughts.", thinking="Some thoughts."),
+    _said("First answer.", reasoning_content=_THOUGHTS, thinking=_THOUGHTS),
     _user("Second one."),
 ]
-_THOUGHT = "<think>\nSome thoughts.\n</think>\n\nFirst answer."
-_OPENED_THOUGHT = "<think>\n"
+_THOUGHT = f"<think>\n{_THOUGHTS}\n</think>\n\nFirst answer."
 
 
 def habits(template: ChatTemplate) -> tuple[str, ...]:
@@ -75,11 +75,9 @@ def habits(template: ChatTemplate) -> tuple[str, ...]:
         found.append(MOVES_TOOLS)
     elif not _keeps(template, _CALLS, [_TOOL]):
         found.append(CHANGES_CALLS)
-    plain = _follows(template, "Answer.")
-    thinks = (_rendered(template, _PLAIN[:1], opens=True) or "").endswith(_OPENED_THOUGHT)
-    if not _keeps_answers(template) or ((plain or thinks) and _follows(template, _THOUGHT) is False):
+    if not _keeps_reasoning(template):
         found.append(STRIPS_REASONING)
-    if plain is False:
+    if _follows(template, "Answer.") is False:
         found.append(REOPENS)
     elif _follows(template, "\n Answer. \n") is False:
         found.append(TRIMS)
@@ -93,7 +91,7 @@ def habits_of(tokenizer: PromptTokenizer, models: str) -> list[str]:
     template = tokenizer.template
     found = []
     if template is None:
-        found.append(f"{models}: {tokenizer.name} brings no chat template; --chat-template names one.")
+        found.append(f"The tokenizer of {models} brings no chat template: chats get an assumed one.")
     elif not (named := habits(template)):
         found.append(f"The chat template of {models} is append-only: a longer conversation begins with the shorter.")
     else:
@@ -128,8 +126,11 @@ def _keeps(template: ChatTemplate, messages: Sequence[Message], tools: Any = Non
     return all(later.startswith((closed, opened)) for (closed, opened), (later, _) in itertools.pairwise(kept))
 
 
-def _keeps_answers(template: ChatTemplate) -> bool:
-    """Say whether an answer with reasoning stays as it was rendered last when the conversation goes on."""
+def _keeps_reasoning(template: ChatTemplate) -> bool:
+    """Say whether reasoning stays, in the text of an answer or beside it, when the conversation goes on."""
+    written = _rendered(template, [*_PLAIN[:1], _said(_THOUGHT), _PLAIN[2]])
+    if written is not None and _THOUGHTS not in written:
+        return False
     answered, later = (_rendered(template, _REASONS[:count]) for count in (2, 3))
     if answered is None or later is None:
         return True
@@ -143,5 +144,4 @@ def _follows(template: ChatTemplate, answer: str) -> bool | None:
     later = _rendered(template, [*_PLAIN[:1], _said(answer), _PLAIN[2]])
     if prompt is None or later is None:
         return None
-    sampled = answer.removeprefix(_OPENED_THOUGHT) if prompt.endswith(_OPENED_THOUGHT) else answer
-    return later.startswith(prompt + sampled)
+    return later.startswith(prompt + answer)

@@ -22,6 +22,7 @@ _MORE_TEMPLATES = "additional_chat_templates"
 _SPECIAL_TOKENS = "special_tokens_map.json"
 _HUB_FILES = (TOKENIZER, CONFIG, TEMPLATE, _OLD_TEMPLATE, _SPECIAL_TOKENS)
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_NAMED_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 # What works on each text between special tokens by itself, whatever stands around it.
 _LOCAL_NORMALIZERS = frozenset(
     (
@@ -81,9 +82,9 @@ def load_tokenizer(where: str) -> PromptTokenizer:
 def _from_folder(folder: Path, name: str) -> PromptTokenizer:
     if not (folder / TOKENIZER).is_file():
         raise UserError(f"the folder has no {TOKENIZER}", name, "name a folder that has one, or a GGUF file")
-    config = _json(folder / CONFIG)
+    config = {**_json(folder / _SPECIAL_TOKENS), **_json(folder / CONFIG)}
     tokenizer = _from_file(folder / TOKENIZER, name, config)
-    tokens = {**_named_tokens(_json(folder / _SPECIAL_TOKENS)), **_named_tokens(config)}
+    tokens = _named_tokens(config)
     tokenizer.named_tokens = tokens
     templates = _templates(folder, config)
     if templates:
@@ -103,7 +104,8 @@ def _from_file(path: Path, name: str, config: dict[str, Any]) -> PromptTokenizer
         raise UserError(f"cannot be read: {problem.strerror}", str(path)) from None
     except Exception as problem:  # the library raises plain Exception for a file that it does not understand
         raise UserError(f"is no {TOKENIZER}: {str(problem)[:100]}", str(path)) from None
-    added = definition.added_tokens + _missing_tokens(library, config)
+    known = {token.content for token in definition.added_tokens}
+    added = definition.added_tokens + _missing_tokens(library, known, config)
     tokenizer = LibraryTokenizer(name, f"its own {TOKENIZER}", library)
     plain = [token for token in added if not token.normalized]
     tokenizer.set_special_tokens(
@@ -119,25 +121,32 @@ def _from_file(path: Path, name: str, config: dict[str, Any]) -> PromptTokenizer
     return tokenizer
 
 
-def _missing_tokens(library: Any, config: dict[str, Any]) -> list[_AddedToken]:
-    """Add the tokens that only `tokenizer_config.json` lists, as transformers does, and return them."""
+def _missing_tokens(library: Any, known: set[str], config: dict[str, Any]) -> list[_AddedToken]:
+    """Add the special tokens that only the configuration lists or names, as transformers does, and return them."""
     import tokenizers
 
     listed = config.get("added_tokens_decoder")
     listed = listed if isinstance(listed, dict) else {}
+    wanted = [_added_token(listed[key]) for key in sorted(listed, key=lambda key: (len(key), key))]  # by number
+    named = _named_tokens(config)
+    wanted += [_AddedToken(named[role], special=True) for role in _NAMED_TOKENS if role in named]
     added = []
-    for key in sorted(listed, key=lambda key: (len(key), key)):  # by number
-        try:
-            token = msgspec.convert(listed[key], _AddedToken)
-        except msgspec.ValidationError:
+    for token in wanted:
+        if token is None or not token.content or token.content in known:
             continue
-        if library.token_to_id(token.content) is not None:
-            continue
+        known.add(token.content)
         settings = {name: getattr(token, name) for name in ("normalized", "lstrip", "rstrip", "single_word")}
         entry = tokenizers.AddedToken(token.content, **settings, special=token.special)
         (library.add_special_tokens if token.special else library.add_tokens)([entry])
         added.append(token)
     return added
+
+
+def _added_token(value: Any) -> _AddedToken | None:
+    try:
+        return msgspec.convert(value, _AddedToken)
+    except msgspec.ValidationError:
+        return None
 
 
 def _why_whole(added: list[_AddedToken], definition: _Definition) -> str:
