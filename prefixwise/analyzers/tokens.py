@@ -114,7 +114,7 @@ def _notes(requests: Sequence[Request], choose_tokenizer: ChooseTokenizer) -> tu
             tokenizers[tokenizer.name] = tokenizer
             models.setdefault(tokenizer.name, []).append(request.model or "(no model)")
     for name, tokenizer in tokenizers.items():
-        notes.extend(habits_of(tokenizer, ", ".join(dict.fromkeys(models[name]))))
+        notes.extend(habits_of(tokenizer, list(dict.fromkeys(models[name]))))
     return tuple(notes)
 
 

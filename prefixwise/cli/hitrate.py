@@ -73,6 +73,8 @@ def hitrate(
     refuse_overwriting([path for _, path in outputs.files], paths)
     choose = chooser(tokenizer or (), chat_template or ())
     corpus = read(paths, reading, console, choose)
+    if corpus.index is None and tokenizer:
+        console.warn("a trace holds no text: --tokenizer changes nothing")
     shown = Excerpts(excerpts)
     result = hit_rate(corpus, under or (), by or (), shown)
     document = hit_rate_report(corpus, result, conditions, shown)

@@ -24,6 +24,7 @@ DEFAULT = "default"
 TOOL_USE = "tool_use"
 _PROBE = "prefixwiseprobe"
 _LONGEST_MESSAGE = 100
+_MOST_TEXTS = 4096
 
 
 class ChatTemplate:
@@ -132,7 +133,7 @@ def _environment(now: Callable[[str], str]) -> jinja2.Environment:
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
     )
-    environment.filters["tojson"] = _to_json
+    environment.filters["tojson"] = _JsonTexts().text
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = now
     return environment
@@ -144,11 +145,33 @@ def _refuse(message: str) -> str:
     raise jinja2.TemplateError(str(message))
 
 
-def _to_json(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | str | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+class _JsonTexts:
+    """Values as JSON, each written once: the tools of an application come again with every request.
+
+    A value is known by its identity, which nothing can change while it is kept here; templates cannot change values.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], tuple[Any, str]] = {}
+
+    def text(
+        self,
+        value: Any,
+        ensure_ascii: bool = False,
+        indent: int | str | None = None,
+        separators: tuple[str, str] | None = None,
+        sort_keys: bool = False,
+    ) -> str:
+        """Return `value` as JSON; what `json.dumps` takes, with transformers' defaults."""
+        key = (id(value), ensure_ascii, indent, separators, sort_keys)
+        known = self._known.get(key) if isinstance(value, (dict, list)) else None
+        if known is None:
+            text = json.dumps(
+                value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+            )
+            known = (value, text)
+            if isinstance(value, (dict, list)):
+                if len(self._known) >= _MOST_TEXTS:
+                    self._known.clear()
+                self._known[key] = known
+        return known[1]

@@ -165,7 +165,7 @@ class CorpusIndex:
         for name, models in by_name.items():
             vocabulary = self.vocabularies.get(name)
             if vocabulary is not None and isinstance(vocabulary.tokenizer, PromptTokenizer):
-                found.extend(habits_of(vocabulary.tokenizer, ", ".join(models)))
+                found.extend(habits_of(vocabulary.tokenizer, models))
         return tuple(found)
 
     def _leading_heads(self, items: list[int]) -> int:

@@ -23,6 +23,7 @@ TRIMS = "trims white space"
 REOPENS = "opens a reply otherwise than it renders one"
 INJECTS_DATE = "injects a date"
 
+_MOST_NAMED = 5
 _TOOL: dict[str, Any] = {
     "type": "function",
     "function": {
@@ -86,17 +87,18 @@ def habits(template: ChatTemplate) -> tuple[str, ...]:
     return tuple(found)
 
 
-def habits_of(tokenizer: PromptTokenizer, models: str) -> list[str]:
-    """Return a sentence each on the template of `models` and on how their prompts are encoded, for reports."""
+def habits_of(tokenizer: PromptTokenizer, named: Sequence[str]) -> list[str]:
+    """Return a sentence each on the template of some models and on how their prompts are encoded, for reports."""
     template = tokenizer.template
+    models = f"{', '.join(named[:_MOST_NAMED])}{', …' if len(named) > _MOST_NAMED else ''}"
     found = []
     if template is None:
         found.append(f"The tokenizer of {models} brings no chat template: chats get an assumed one.")
-    elif not (named := habits(template)):
+    elif not (found_habits := habits(template)):
         found.append(f"The chat template of {models} is append-only: a longer conversation begins with the shorter.")
     else:
-        date = f" (taken as {PINNED_DATE:%Y-%m-%d})" if INJECTS_DATE in named else ""
-        found.append(f"The chat template of {models} is not append-only: it {', '.join(named)}{date}.")
+        date = f" (taken as {PINNED_DATE:%Y-%m-%d})" if INJECTS_DATE in found_habits else ""
+        found.append(f"The chat template of {models} is not append-only: it {', '.join(found_habits)}{date}.")
     if tokenizer.whole_because:
         found.append(f"Prompts of {models} are encoded whole: {tokenizer.whole_because}.")
     return found

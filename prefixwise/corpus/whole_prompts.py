@@ -69,6 +69,7 @@ class WholePrompts:
         self._tree = tree
         self._nonce = secrets.token_hex(8)  # so that no prompt can spell a medium out
         self._items: dict[int, _Item] = {}
+        self._tools: dict[tuple[int, ...], list[Any]] = {}
         self._starts: dict[Any, int] = {}
         self._states: dict[int, int] = {}
         self._segments: dict[int, int] = {}
@@ -188,10 +189,11 @@ class WholePrompts:
     def _body(self, items: Sequence[int]) -> _Body:
         body = _Body([], None, None)
         system: list[str] = []
+        tools: list[int] = []
         for number in items:
             item = self._items[number]
             if item.kind == "tools":
-                body.tools = [*(body.tools or ()), item.tool]
+                tools.append(number)
             elif item.kind == "prompt":
                 body.bare = item.text
             elif item.kind == "system":
@@ -200,6 +202,10 @@ class WholePrompts:
                 body.messages.extend(item.messages)
         if system:
             body.messages.insert(0, {"role": "system", "content": "".join(system)})
+        if tools:
+            body.tools = self._tools.get(key := tuple(tools))
+            if body.tools is None:  # one list for all requests with these tools: its JSON is then written once
+                body.tools = self._tools[key] = [self._items[number].tool for number in tools]
         return body
 
     def _render(self, request: Request, body: _Body, opens_reply: bool | None = None) -> str:
