@@ -14,7 +14,6 @@ import msgspec
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
-from prefixwise.corpus.chat_messages import check_api
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
@@ -104,7 +103,8 @@ class CorpusIndex:
         """Take in one request.
 
         Raises:
-            ValueError: An item of it is not what its API says; the request is left out.
+            ValueError: An item of it is not what its API says, or its chat template refuses it; it is left out.
+            UserError: Its chat template cannot take bodies of its API.
         """
         vocabulary, model, provider = self._model(request)
         items: list[int] = []
@@ -275,8 +275,6 @@ class CorpusIndex:
             )
             exact = Exactness.EXACT if tokenizer.exact else Exactness.ESTIMATED
             self.tokenizers.setdefault(request.model, (exact, tokenizer.name, tokenizer.note))
-            if isinstance(tokenizer, PromptTokenizer) and tokenizer.template is not None:
-                check_api(request.api)
         return found
 
     def _assume(self, request: Request, model: int) -> None:

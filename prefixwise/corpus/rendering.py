@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import msgspec
 
 from prefixwise.core.request import Part, Request, Turn
-from prefixwise.corpus.chat_messages import check_api
 from prefixwise.corpus.items import turn_of
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.template import AssumedTemplate
@@ -96,8 +95,6 @@ def render(request: Request, tokenizer: Tokenizer | None = None) -> Rendered:
     tokenizer = tokenizer or tokenizer_of(request)
     if isinstance(tokenizer, PromptTokenizer):
         whole = WholePrompts(tokenizer, TokenTree(), 0)
-        if tokenizer.template is not None:
-            check_api(request.api)
         if whole.renders(request.api):
             return Rendered(request, tokenizer, tuple(_whole_stretches(request, whole)), assumed=whole.has_media)
     template = AssumedTemplate(tokenizer)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from prefixwise.core.request import Part, Request
-from prefixwise.corpus.chat_messages import BARE, Message, answer_of, flat, messages_of, tool_of
+from prefixwise.corpus.chat_messages import BARE, Message, answer_of, check_api, flat, messages_of, tool_of
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE
 from prefixwise.corpus.template import media_ids
@@ -79,8 +79,15 @@ class WholePrompts:
         self._opening = tree.add_segment(tokenizer.opening) if tokenizer.opening else NONE
 
     def renders(self, api: str) -> bool:
-        """Say whether requests of this API are rendered here: chats where there is a template, and bare prompts."""
-        return api == BARE or self.tokenizer.template is not None
+        """Say whether requests of this API are rendered here: chats where there is a template, and bare prompts.
+
+        Raises:
+            UserError: There is a template, and it cannot take bodies of this API.
+        """
+        if self.tokenizer.template is None:
+            return api == BARE
+        check_api(api)
+        return True
 
     def take(self, number: int, api: str, kind: str, value: Any) -> None:
         """Take in the decoded item `number` of a section of this kind.

@@ -415,6 +415,12 @@ def test_bodies_that_no_template_takes_are_named(body: dict[str, Any], tmp_path:
     assert "MODEL=PATH" in problem.value.help
 
 
+def test_a_body_of_another_api_behind_good_ones_is_named_too(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "model", library("plain"), **CHATML)
+    with pytest.raises(UserError, match="cannot be rendered with a chat template"):
+        read(str(folder), chat(), chat(), {"model": "m", "input": "Hi", "instructions": "x"})
+
+
 # -- one request, value by value -------------------------------------------------------------------------------
 
 
