@@ -78,13 +78,11 @@ class PromptTokenizer(abc.ABC):
         """Cut a rendered prompt where ids never merge: encoding the pieces one by one gives the ids of the whole."""
         if self.whole_because:
             return [text] if text else []
-        segments = self._special.segments(text)
-        if not self.cuts_lines:
-            return segments
-        pieces: list[str] = []
-        for segment in segments:
-            pieces.extend(self.cut(segment) if len(segment) >= LONG_SEGMENT else (segment,))
-        return pieces
+        return self._special.segments(text)
+
+    def lines(self, segment: str) -> list[str]:
+        """Cut a long segment of a prompt further, at lines, where that changes no ids."""
+        return self.cut(segment) if len(segment) >= LONG_SEGMENT and not self.whole_because else [segment]
 
     def end_of_turn(self, text: str) -> int | None:
         """Return where the special tokens that end `text` begin; None without any."""

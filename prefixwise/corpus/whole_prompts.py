@@ -72,7 +72,8 @@ class WholePrompts:
         self._tools: dict[tuple[int, ...], list[Any]] = {}
         self._starts: dict[Any, int] = {}
         self._states: dict[int, int] = {}
-        self._segments: dict[int, int] = {}
+        self._segments: dict[int, tuple[int, ...]] = {}
+        self._lines: dict[int, int] = {}
         self._nodes: dict[int, int] = {}
         self._responses: dict[tuple[int, int], int] = {}
         self._ends: dict[int, tuple[int, int]] = {}
@@ -247,7 +248,10 @@ class WholePrompts:
         for begin, end, medium in self._media(text):
             found += self._encode_text(text[at:begin])
             if medium:
-                found.append(self._segment(text[begin:end], medium))
+                key = hash(text[begin:end])
+                if key not in self._segments:
+                    self._segments[key] = (self._tree.add_segment(medium),)
+                found += self._segments[key]
             at = end
         return found
 
@@ -261,19 +265,24 @@ class WholePrompts:
         yield len(text), len(text), b""
 
     def _encode_text(self, text: str) -> list[int]:
-        known = self._segments
-        found = []
+        found: list[int] = []
         for segment in self.tokenizer.segments(text):
-            number = known.get(hash(segment))
-            if number is None:
-                number = self._segment(segment, self.tokenizer.encode_prompt(segment))
-            if number != NONE:
-                found.append(number)
+            numbers = self._segments.get(hash(segment))
+            found += self._add_segment(segment) if numbers is None else numbers
         return found
 
-    def _segment(self, text: str, ids: bytes) -> int:
-        number = self._segments[hash(text)] = self._tree.add_segment(ids) if ids else NONE
-        return number
+    def _add_segment(self, segment: str) -> tuple[int, ...]:
+        """Encode a segment that was not seen before, each line that was not seen before, and remember it."""
+        found = []
+        for line in self.tokenizer.lines(segment):
+            number = self._lines.get(hash(line))
+            if number is None:
+                ids = self.tokenizer.encode_prompt(line)
+                number = self._lines[hash(line)] = self._tree.add_segment(ids) if ids else NONE
+            if number != NONE:
+                found.append(number)
+        numbers = self._segments[hash(segment)] = tuple(found)
+        return numbers
 
     def _walk(self, text: str, bare: bool) -> int:
         node = self.root

@@ -156,7 +156,8 @@ def test_every_pair_renders_a_plain_conversation(template: str) -> None:
     assert prompts(corpus)[0] == ids_of(tokenizer.encode_prompt(text))
     ((exactness, _, _),) = corpus.tokenizers.values()
     assert exactness == "exact"
-    joined = b"".join(map(tokenizer.encode_prompt, tokenizer.segments(text)))
+    lines = [line for segment in tokenizer.segments(text) for line in tokenizer.lines(segment)]
+    joined = b"".join(map(tokenizer.encode_prompt, lines))
     assert joined == tokenizer.encode_prompt(text)
 
 
