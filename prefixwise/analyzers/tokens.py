@@ -9,9 +9,12 @@ import msgspec
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Unit
 from prefixwise.core.request import Request
-from prefixwise.corpus.rendering import Rendered, Stretch, render, unpack
+from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
+from prefixwise.corpus.rendering import Rendered, Stretch, render, tokenizer_of, unpack
+from prefixwise.corpus.template_habits import habits_of
 from prefixwise.corpus.texts import readable
-from prefixwise.corpus.tokenizer import Exactness
+from prefixwise.corpus.tokenizer import ChooseTokenizer, Exactness
+from prefixwise.corpus.tokenizers.openai import choose
 
 _MOST_REQUESTS = 200
 
@@ -63,21 +66,31 @@ def tokens_report(
     block: int,
     show_blocks: bool = False,
     excerpts: Excerpts = Excerpts.MASKED,
+    choose_tokenizer: ChooseTokenizer = choose,
 ) -> Report:
     """Return the report of one request's segments, or of the sizes of several.
 
+    Args:
+        requests: One or several.
+        file: Where they were read.
+        block: Tokens in a block.
+        show_blocks: Whether every block of the one request is listed.
+        excerpts: How much prompt text the report may hold.
+        choose_tokenizer: Finds the tokenizer of a model.
+
     Raises:
-        ValueError: An item of a request is not what its API says.
+        ValueError: An item of the one request is not what its API says, or its chat template refuses it.
+        UserError: A chat template cannot take bodies of an API.
     """
     values: PromptTokens | LogTokens
     if len(requests) == 1:
-        rendered = render(requests[0])
+        rendered = render(requests[0], tokenizer_of(requests[0], choose_tokenizer))
         blocks: list[Block] = [_segments(rendered, block, excerpts)]
         if show_blocks:
             blocks.append(_blocks(rendered, block, excerpts))
         values = _values(rendered, block)
     else:
-        values = LogTokens(tuple(map(_size, requests)))
+        values = LogTokens(tuple(_size(request, choose_tokenizer) for request in requests))
         blocks = [_sizes(values.requests)]
     return Report(
         schema="prefixwise/tokens",
@@ -87,14 +100,28 @@ def tokens_report(
         blocks=tuple(blocks),
         values=values,
         inputs=(file,),
-        notes=() if len(requests) == 1 else ("Name one request as FILE#N to see its segments.",),
+        notes=_notes(requests, choose_tokenizer),
     )
+
+
+def _notes(requests: Sequence[Request], choose_tokenizer: ChooseTokenizer) -> tuple[str, ...]:
+    notes = [] if len(requests) == 1 else ["Name one request as FILE#N to see its segments."]
+    models: dict[str, list[str]] = {}
+    tokenizers = {}
+    for request in requests:
+        tokenizer = tokenizer_of(request, choose_tokenizer)
+        if isinstance(tokenizer, PromptTokenizer):
+            tokenizers[tokenizer.name] = tokenizer
+            models.setdefault(tokenizer.name, []).append(request.model or "(no model)")
+    for name, tokenizer in tokenizers.items():
+        notes.extend(habits_of(tokenizer, list(dict.fromkeys(models[name]))))
+    return tuple(notes)
 
 
 def _exactness(rendered: Rendered) -> Exactness:
     if not rendered.tokenizer.exact:
         return Exactness.ESTIMATED
-    return Exactness.EXACT_TEXT if any(stretch.framing for stretch in rendered.stretches) else Exactness.EXACT
+    return Exactness.EXACT_TEXT if rendered.assumed else Exactness.EXACT
 
 
 def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
@@ -152,10 +179,11 @@ def _blocks(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
     return Table("blocks", f"Blocks of {block} tokens", columns, tuple(rows), note)
 
 
-def _size(request: Request) -> RequestTokens:
+def _size(request: Request, choose_tokenizer: ChooseTokenizer) -> RequestTokens:
     try:
         items = sum(len(section.raw_items()) for section in request.sections)
-        return RequestTokens(request.record, request.model, items, render(request).tokens)
+        tokens = render(request, tokenizer_of(request, choose_tokenizer)).tokens
+        return RequestTokens(request.record, request.model, items, tokens)
     except ValueError as problem:
         return RequestTokens(request.record, request.model, None, None, str(problem))
 

@@ -17,6 +17,8 @@ def diff(
     json: o.Json = False,
     report: o.Reports = None,
     excerpts: o.ExcerptMode = "masked",
+    tokenizer: o.Tokenizers = None,
+    chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
     record_path: o.RecordPath = None,
     color: o.Color = "auto",
@@ -34,11 +36,13 @@ def diff(
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read_options, standard_input
+    from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.corpus.single import read_one
 
     console = Console(color)
+    choose = chooser(tokenizer or (), chat_template or ())
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
     options = read_options(input_format, record_path)
@@ -47,7 +51,7 @@ def diff(
     one, one_file = read_one(first, options, standard_input())
     other, other_file = read_one(second, options, standard_input())
     try:
-        found = difference(one, other)
+        found = difference(one, other, choose)
     except ValueError as problem:
         raise UserError(str(problem), f"{first}, {second}") from None
     files = (one_file,) if one_file == other_file else (one_file, other_file)

@@ -21,6 +21,8 @@ def hitrate(
     json: o.Json = False,
     report: o.Reports = None,
     excerpts: o.ExcerptMode = "masked",
+    tokenizer: o.Tokenizers = None,
+    chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
     record_path: o.RecordPath = None,
     tenant_field: o.TenantField = None,
@@ -42,6 +44,7 @@ def hitrate(
       prefixwise hitrate requests.jsonl
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
+      prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
@@ -50,6 +53,7 @@ def hitrate(
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read, read_options, refuse_overwriting
+    from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.excerpt import Excerpts
 
     console = Console(color, quiet=quiet, progress=not no_progress)
@@ -70,7 +74,10 @@ def hitrate(
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     book = Rulebook(rules or ())
     refuse_overwriting([path for _, path in outputs.files], paths)
-    corpus = read(paths, reading, console)
+    choose = chooser(tokenizer or (), chat_template or ())
+    corpus = read(paths, reading, console, choose)
+    if corpus.index is None and tokenizer:
+        console.warn("a trace holds no text: --tokenizer changes nothing")
     shown = Excerpts(excerpts)
     result = hit_rate(corpus, under or (), by or (), shown, book)
     document = hit_rate_report(corpus, result, conditions, shown)

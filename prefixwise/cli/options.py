@@ -71,6 +71,22 @@ SaltField = Annotated[str | None, _pointer("--salt-field", "Take a request's cac
 
 # -- how it is counted ------------------------------------------------------------------------------------
 
+Tokenizers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="[MODEL=]PATH",
+        help="Count with this tokenizer: a folder, tokenizer.json, GGUF file or hub name. May be repeated.",
+    ),
+]
+ChatTemplates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chat-template",
+        metavar="[MODEL=]FILE",
+        help="Render chats with this Jinja template instead of the tokenizer's own. May be repeated.",
+    ),
+]
 Under = Annotated[
     list[str] | None,
     typer.Option(

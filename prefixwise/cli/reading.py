@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from prefixwise.cli.console import Console
     from prefixwise.corpus.corpus import Corpus
     from prefixwise.corpus.reader import ReadOptions
+    from prefixwise.corpus.tokenizer import ChooseTokenizer
 
 
 def read_options(
@@ -39,18 +40,19 @@ def read_options(
     )
 
 
-def read(paths: list[str], options: ReadOptions, console: Console) -> Corpus:
-    """Read `paths` with progress on stderr."""
+def read(paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer) -> Corpus:
+    """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns."""
     import gc
 
     from prefixwise.corpus.corpus import read_corpus
+    from prefixwise.corpus.index import CorpusIndex
 
     # The index is millions of small objects without a cycle among them: collecting it over and over costs more
     # than all the rest.
     gc.disable()
     try:
         with console.progress("reading") as progress:
-            return read_corpus(paths, options, progress, standard_input())
+            return read_corpus(paths, options, progress, standard_input(), CorpusIndex(choose))
     finally:
         gc.enable()
 

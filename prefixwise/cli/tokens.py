@@ -17,6 +17,8 @@ def tokens(
     json: o.Json = False,
     report: o.Reports = None,
     excerpts: o.ExcerptMode = "masked",
+    tokenizer: o.Tokenizers = None,
+    chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
     record_path: o.RecordPath = None,
     color: o.Color = "auto",
@@ -32,15 +34,17 @@ def tokens(
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read_options, standard_input
+    from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.corpus.single import read_requests
 
     console = Console(color)
+    choose = chooser(tokenizer or (), chat_template or ())
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     requests, source = read_requests(file, read_options(input_format, record_path), standard_input())
     try:
-        document = tokens_report(requests, source, block, blocks, Excerpts(excerpts))
+        document = tokens_report(requests, source, block, blocks, Excerpts(excerpts), choose)
     except ValueError as problem:
         raise UserError(str(problem), file) from None
     emit(document, outputs, console)

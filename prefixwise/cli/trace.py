@@ -27,6 +27,8 @@ def trace(
             "--key-file", help="Secret of the prefix ids; made when absent. Default: one in your settings folder."
         ),
     ] = None,
+    tokenizer: o.Tokenizers = None,
+    chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
     record_path: o.RecordPath = None,
     tenant_field: o.TenantField = None,
@@ -53,6 +55,7 @@ def trace(
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import write_whole
     from prefixwise.cli.reading import read, read_options, refuse_overwriting, secret_key
+    from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.errors import UserError
     from prefixwise.corpus.parquet import need_pyarrow, trace_bytes
 
@@ -72,8 +75,9 @@ def trace(
     need_pyarrow()
     _check_output(output)
     refuse_overwriting([output], paths)
+    choose = chooser(tokenizer or (), chat_template or ())
     key = b"" if share else secret_key(key_file, console)
-    corpus = read(paths, options, console)
+    corpus = read(paths, options, console, choose)
     if corpus.index is None:
         raise UserError("the input is a trace already", ", ".join(paths))
     write_whole(output, trace_bytes(corpus.index, key, block, share))

@@ -41,7 +41,7 @@ class Corpus(msgspec.Struct, frozen=True):
         inputs: What each file was read as.
         broken: The first broken records; `InputFile.broken` has all counts.
         tokenizers: By model: (exactness, tokenizer, its note).
-        facts: What a trace says of itself, for example its block size.
+        facts: What a trace says of itself, for example its block size, or what chat templates do to prompts.
     """
 
     rows: Rows
@@ -101,7 +101,7 @@ def read_corpus(
     if len(traces.rows):
         rows = traces.finish()
         return Corpus(rows, None, tuple(inputs), tuple(broken[:SHOWN_BROKEN]), traces.tokenizers, traces.facts())
-    return Corpus(index.rows, index, tuple(inputs), tuple(broken[:SHOWN_BROKEN]), index.tokenizers)
+    return Corpus(index.rows, index, tuple(inputs), tuple(broken[:SHOWN_BROKEN]), index.tokenizers, index.facts())
 
 
 def _read_text(

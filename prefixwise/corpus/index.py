@@ -6,12 +6,12 @@ before is one look-up. Only new items are decoded, rendered and tokenised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from prefixwise.core.namespace import SHARED, Namespace
+from prefixwise.core.namespace import SHARED
 from prefixwise.core.request import Request
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.call import Answer
@@ -19,62 +19,19 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.joins import Joins, KnownCall
+from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE, Row, Rows
-from prefixwise.corpus.tokenizer import Exactness, Tokenizer, provider_of
+from prefixwise.corpus.taken import Head, Taken
+from prefixwise.corpus.template_habits import habits_of
+from prefixwise.corpus.tokenizer import ChooseTokenizer, Exactness, Tokenizer, provider_of
 from prefixwise.corpus.tokenizers.ids import TokenIds
 from prefixwise.corpus.tokenizers.openai import choose
 from prefixwise.corpus.tree import TokenTree
-
-ChooseTokenizer = Callable[[str, str], Tokenizer]
-"""Returns the tokenizer of (provider, model)."""
+from prefixwise.corpus.whole_prompts import Place
 
 _RUN = 16384
 _RUN_BYTES = 1 << 24
 _NO_USAGE = Usage()
-
-
-class _Head(msgspec.Struct, gc=False):
-    """The leading items of a prompt (tools and system), shared by most requests of an application.
-
-    `node` is where it ends, -1 until it has been walked; `tools` counts the tool items among its items.
-    """
-
-    items: tuple[int, ...]
-    tools: int
-    family: int
-    node: int = -1
-    tools_end: int = 0
-
-
-class _Taken(msgspec.Struct, gc=False):
-    """A request whose items are known, waiting to be walked; `rest` are the items behind the head.
-
-    It holds what its row needs and nothing of the record: raw items would keep the bytes of whole files alive.
-    """
-
-    path: str
-    record: int
-    line: int
-    start: float
-    end: float
-    ttft: float
-    tenant: str
-    session: str
-    replica: str
-    namespace: Namespace
-    params: tuple[tuple[str, bytes], ...]
-    usage: Usage
-    automatic: float | None
-    vocabulary: Vocabulary
-    model: int
-    provider: int
-    head: _Head
-    rest: list[int]
-    opened: bool
-    reply: int
-    id: str
-    marks: int
-    api: str
 
 
 class CorpusIndex:
@@ -96,10 +53,10 @@ class CorpusIndex:
         self._items = Items(self.tree)
         self._walked: dict[int, int] = {}
         self._families = Families()
-        self._heads: dict[tuple[int, ...], _Head] = {}
+        self._heads: dict[tuple[int, ...], Head] = {}
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
-        self._taken: list[_Taken] = []
+        self._taken: list[Taken] = []
         self._joins = Joins(self.rows)
 
     @property
@@ -115,7 +72,8 @@ class CorpusIndex:
         """Take in one request.
 
         Raises:
-            ValueError: An item of it is not what its API says; the request is left out.
+            ValueError: An item of it is not what its API says, or its chat template refuses it; it is left out.
+            UserError: Its chat template cannot take bodies of its API.
         """
         vocabulary, model, provider = self._model(request)
         items: list[int] = []
@@ -127,18 +85,22 @@ class CorpusIndex:
             items = items + found if items else found
             if section.kind == "tools":
                 tools = len(items)
+        whole = vocabulary.whole_for(request.api)
+        if whole.has_media if whole is not None else request.api != "completions":
+            self._assume(request, model)
+        place = None if whole is None else whole.place(request, items, tools, heads)
         key = (vocabulary.root, *items[:heads], NONE, *items[heads : heads or 1])
         head = self._heads.get(key)
         if head is None:
-            head = self._heads[key] = _Head(tuple(items[:heads]), tools, self._new_family(request))
+            head = self._heads[key] = Head(tuple(items[:heads]), tools, self._new_family(request))
         reply = -1
-        if request.has_reply:
+        if request.has_reply and place is None:
             reply = self._reply(request.api, request.response, request.opens_reply, vocabulary)
         rest = items[heads:]
         if request.opens_reply:
             rest.append(vocabulary.opening)
         self._taken.append(
-            _Taken(
+            Taken(
                 request.path,
                 request.record,
                 request.line,
@@ -159,6 +121,8 @@ class CorpusIndex:
                 rest,
                 request.opens_reply,
                 reply,
+                place,
+                () if place is None else self._whole_markers(request, vocabulary, items, place),
                 request.id,
                 request.marks,
                 request.api,
@@ -166,6 +130,18 @@ class CorpusIndex:
         )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
             self.finish()
+
+    def facts(self) -> tuple[str, ...]:
+        """Return a sentence on each chat template and each tokenizer that bears on what a cache can share."""
+        by_name: dict[str, list[str]] = {}
+        for model, (_, name, _) in self.tokenizers.items():
+            by_name.setdefault(name, []).append(model or "(no model)")
+        found = []
+        for name, models in by_name.items():
+            vocabulary = self.vocabularies.get(name)
+            if vocabulary is not None and isinstance(vocabulary.tokenizer, PromptTokenizer):
+                found.extend(habits_of(vocabulary.tokenizer, models))
+        return tuple(found)
 
     def _leading_heads(self, items: list[int]) -> int:
         is_head = self._items.is_head
@@ -206,19 +182,16 @@ class CorpusIndex:
 
     def _answer(self, call: KnownCall, response: bytes) -> int:
         """Return the node at which a known call's answer ends, -1 where it cannot be read."""
+        if call.vocabulary.whole_for(call.api) is not None:  # its template would have to render the whole again
+            return NONE
         reply = self._reply(call.api, response, call.opened, call.vocabulary)
         return self._step(self.rows.node[call.row], reply) if reply >= 0 else NONE
 
-    def _row(self, number: int, taken: _Taken) -> Row:
+    def _row(self, number: int, taken: Taken) -> Row:
         """Walk one request and return its row, which will have this number."""
         head, rows, usage = taken.head, self.rows, taken.usage
         depth = self.tree.depth
-        if head.node < 0:
-            tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
-            head.tools_end = depth[tools_end]
-            head.node = self._walk(tools_end, head.items[head.tools :])
-        node = self._walk(head.node, taken.rest)
-        response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        node, response, tools_end, system_end = taken.place or self._walk_items(taken)
         marks = taken.marks
         if self._items.marks:
             for item in self._items.marks.keys() & {*head.items, *taken.rest}:
@@ -234,8 +207,8 @@ class CorpusIndex:
             head.family,
             depth[node],
             depth[response] - depth[node] if response >= 0 else 0,
-            head.tools_end,
-            depth[head.node],
+            tools_end,
+            system_end,
             taken.model,
             taken.provider,
             rows.tenants.number(taken.tenant),
@@ -253,6 +226,17 @@ class CorpusIndex:
             taken.end,
             taken.ttft,
         )
+
+    def _walk_items(self, taken: Taken) -> Place:
+        """Walk the items of a request and return where they lead."""
+        head, depth = taken.head, self.tree.depth
+        if head.node < 0:
+            tools_end = self._walk(taken.vocabulary.root, head.items[: head.tools])
+            head.tools_end = depth[tools_end]
+            head.node = self._walk(tools_end, head.items[head.tools :])
+        node = self._walk(head.node, taken.rest)
+        response = self._step(node, taken.reply) if taken.reply >= 0 else NONE
+        return Place(node, response, head.tools_end, depth[head.node])
 
     def _walk(self, node: int, items: Sequence[int]) -> int:
         """Return the node that `items` lead to from `node`."""
@@ -289,17 +273,35 @@ class CorpusIndex:
             )
             exact = Exactness.EXACT if tokenizer.exact else Exactness.ESTIMATED
             self.tokenizers.setdefault(request.model, (exact, tokenizer.name, tokenizer.note))
-        if request.api != "completions" and found[1] not in self._framed:
-            self._framed.add(found[1])
+        return found
+
+    def _assume(self, request: Request, model: int) -> None:
+        """Note that prompts of a model hold something that only an assumption says: framing, or tokens of media."""
+        if model not in self._framed:
+            self._framed.add(model)
             exactness, name, note = self.tokenizers[request.model]
             if exactness is Exactness.EXACT:
                 self.tokenizers[request.model] = (Exactness.EXACT_TEXT, name, note)
-        return found
+
+    def _whole_markers(
+        self, request: Request, vocabulary: Vocabulary, items: list[int], place: Place
+    ) -> tuple[tuple[int, float], ...]:
+        """Return (depth, TTL in seconds) of the cache markers of a prompt that was rendered whole."""
+        special, whole = self._items.special, vocabulary.whole
+        if whole is None or (request.automatic is None and special.keys().isdisjoint(items)):
+            return ()
+        found = []
+        for count, item in enumerate(items, 1):
+            for _, ttl in special[item].markers if item in special else ():
+                found.append((whole.depth_behind(request, items[:count], place.node), ttl))
+        if request.automatic is not None:
+            found.append((whole.depth_behind(request, items, place.node), request.automatic))
+        return tuple(found)
 
     def _vocabulary(self, tokenizer: Tokenizer) -> Vocabulary:
         vocabulary = self.vocabularies.get(tokenizer.name)
         if vocabulary is None:
-            vocabulary = Vocabulary(tokenizer, self.tree.add_root())
+            vocabulary = Vocabulary(tokenizer, self.tree)
             self.vocabularies[tokenizer.name] = vocabulary
             opening = self.tree.add_segment(vocabulary.template.reply)
             vocabulary.opening = self._items.add_segments((opening,))
@@ -326,7 +328,7 @@ class CorpusIndex:
             self.rows.families.append(" ".join(label[:200].split()))
         return family
 
-    def _add_special(self, row: int, taken: _Taken) -> None:
+    def _add_special(self, row: int, taken: Taken) -> None:
         """Note the markers and media bands of a row, where it has any."""
         items = (*taken.head.items, *taken.rest)
         special = self._items.special
@@ -337,11 +339,15 @@ class CorpusIndex:
         node = before = taken.vocabulary.root
         for item in items:
             if (found := special.get(item)) is not None:
-                markers.extend((self.tree.depth[node] + offset, ttl) for offset, ttl in found.markers)
+                if taken.place is None:
+                    markers.extend((self.tree.depth[node] + offset, ttl) for offset, ttl in found.markers)
                 low += found.band[0]
                 high += found.band[1]
-            before, node = node, self._walked[node << 32 | item]
-        if taken.automatic is not None:  # behind the last message, not behind the opening of the answer
+            if taken.place is None:
+                before, node = node, self._walked[node << 32 | item]
+        if taken.place is not None:
+            markers.extend(taken.markers)
+        elif taken.automatic is not None:  # behind the last message, not behind the opening of the answer
             markers.append((self.tree.depth[before if taken.opened else node], taken.automatic))
         if markers:
             self.rows.markers[row] = tuple(markers)

@@ -18,9 +18,11 @@ import msgspec
 from prefixwise.core.request import Section, Turn
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.exporter_marks import marks_of
+from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer
 from prefixwise.corpus.tree import TokenTree
+from prefixwise.corpus.whole_prompts import WholePrompts
 
 HEAD_KINDS = frozenset({"tools", "format", "system"})
 HEAD_ROLES = frozenset({"system", "developer"})
@@ -31,10 +33,12 @@ _SHORT = 32
 class Vocabulary:
     """One tokenizer in use: its template, its root in the tree, its known items."""
 
-    def __init__(self, tokenizer: Tokenizer, root: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, tree: TokenTree) -> None:
         self.tokenizer = tokenizer
         self.template = AssumedTemplate(tokenizer)
-        self.root = root
+        self.root = tree.add_root()
+        self.whole = WholePrompts(tokenizer, tree, self.root) if isinstance(tokenizer, PromptTokenizer) else None
+        """Renders prompts whole, where the tokenizer is an open model's own."""
         self.items: dict[tuple[str, str], dict[int, int]] = {}
         self.lists: dict[tuple[str, str], dict[int, list[int]]] = {}
         self.lines: dict[int, int] = {}
@@ -44,9 +48,16 @@ class Vocabulary:
         self.opening = -1
         """The item that opens the answer."""
 
+    def whole_for(self, api: str) -> WholePrompts | None:
+        """Return what renders prompts of this API whole; None where they are put together from items."""
+        return self.whole if self.whole is not None and self.whole.renders(api) else None
+
 
 class Special(msgspec.Struct, frozen=True):
-    """What few items have: cache markers (offset in tokens, TTL in seconds) and media of unknown size."""
+    """What few items have: cache markers (offset in tokens, TTL in seconds) and media of unknown size.
+
+    Where prompts are rendered whole, a marker stands at the end of its item and its offset is 0.
+    """
 
     markers: tuple[tuple[int, float], ...]
     band: tuple[int, int]
@@ -101,7 +112,18 @@ class Items:
 
     def _add_raw(self, vocabulary: Vocabulary, where: tuple[str, str], raw: bytes) -> int:
         turn = turn_of(*where, raw)
-        item = self.add(vocabulary, turn, where[1] in HEAD_KINDS or turn.role in HEAD_ROLES)
+        is_head = where[1] in HEAD_KINDS or turn.role in HEAD_ROLES
+        whole = vocabulary.whole_for(where[0])
+        if whole is None:
+            item = self.add(vocabulary, turn, is_head)
+        else:
+            item = len(self.segments)
+            whole.take(item, *where, msgspec.json.decode(raw))
+            markers = tuple((0, part.marker) for part in turn.parts if part.marker is not None)
+            band = _band(turn)
+            if markers or band != (0, 0):
+                self.special[item] = Special(markers, band)
+            self.add_segments((), is_head)
         if marks := marks_of(raw, turn):
             self.marks[item] = marks
         return item

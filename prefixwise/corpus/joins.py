@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from prefixwise.corpus.call import Answer
 from prefixwise.corpus.items import Vocabulary
 from prefixwise.corpus.rows import NONE, Row, Rows
+from prefixwise.corpus.taken import Taken
 
 _FILLED = (
     "reported_prompt",
@@ -28,15 +29,6 @@ class KnownCall(msgspec.Struct, frozen=True, gc=False):
     """A call that has an id: where its row is, and what reading its answer takes."""
 
     row: int
-    vocabulary: Vocabulary
-    api: str
-    opened: bool
-
-
-class Taken(Protocol):
-    """What a call is known by."""
-
-    id: str
     vocabulary: Vocabulary
     api: str
     opened: bool

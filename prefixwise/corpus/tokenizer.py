@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
@@ -56,6 +57,10 @@ class Tokenizer(Protocol):
     def decode(self, ids: list[int]) -> str:
         """Return the text of `ids`; bytes that are no UTF-8 become U+FFFD."""
         ...
+
+
+ChooseTokenizer = Callable[[str, str], Tokenizer]
+"""Returns the tokenizer of (provider, model)."""
 
 
 def cut_lines(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-HEAVY = {"torch", "transformers", "pandas", "scipy"}
+HEAVY = {"torch", "transformers", "tokenizers", "huggingface_hub", "pandas", "scipy"}
 PROGRAM = """
 import atexit, sys
 atexit.register(lambda: print("MODULES", *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
