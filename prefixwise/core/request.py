@@ -45,7 +45,8 @@ class Section(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         kind: `tools`, `format`, `system`, `messages`, `prompt` (bare text) or `tokens` (bare token ids).
         pointer: Where the section stands in the body (RFC 6901).
-        items: Raw JSON of each item; empty where the list is kept in one piece.
+        items: Raw JSON of each item; empty where the list is kept in one piece. As `bytes` where the same items come
+            again and again: they keep their hash.
         listed: True when items are elements of the list at `pointer`, False when there is one item, at
             `pointer` itself.
         whole: Raw JSON of the whole list, where it is kept in one piece.
@@ -53,11 +54,11 @@ class Section(msgspec.Struct, frozen=True, gc=False):
 
     kind: str
     pointer: str
-    items: list[msgspec.Raw]
+    items: list[msgspec.Raw] | list[bytes]
     listed: bool = True
     whole: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
-    def raw_items(self) -> list[msgspec.Raw]:
+    def raw_items(self) -> list[msgspec.Raw] | list[bytes]:
         """Return the raw JSON of each item. Raises ValueError where the whole is no list."""
         if self.whole is msgspec.UNSET:
             return self.items

@@ -129,6 +129,15 @@ def from_json(raw: Any) -> Usage | None:
         return _from_odd(raw)
 
 
+def counted(prompt: Any, cached: Any = None, written: Any = None, output: Any = None) -> Usage | None:
+    """Return the usage of figures that stand apart, `prompt` with the others in it; None without a prompt count.
+
+    What is no count is absent, and so are more cached tokens than the prompt has.
+    """
+    total = _count(prompt)
+    return None if total is None else _usage(total, _count(cached), _count(written), _count(output))
+
+
 def from_headers(raw: Any) -> Usage | None:
     """Return the usage that Fireworks writes into response headers, given as raw JSON; None where it is not there."""
     try:

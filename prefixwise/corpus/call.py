@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from prefixwise.core.request import Section
 from prefixwise.core.times import ABSENT
 from prefixwise.core.usage import Usage
 
@@ -29,6 +30,7 @@ class Call(msgspec.Struct, gc=False):
         id: What tells records of one call.
         marks: `Mark` bits.
         record: JSON of the part of the record that is this call, where the record holds several.
+        sections: The prompt itself, for decoders that put prompts together; then `body` is empty.
     """
 
     body: bytes
@@ -46,6 +48,7 @@ class Call(msgspec.Struct, gc=False):
     id: str = ""
     marks: int = 0
     record: bytes = b""
+    sections: tuple[Section, ...] = ()
 
 
 class Answer(msgspec.Struct, gc=False):
@@ -69,7 +72,14 @@ class LeftOut(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Unread(msgspec.Struct, frozen=True):
+    """Something in a record that could not be read; the rest of the record could."""
+
+    reason: str
+
+
 FAILED = LeftOut("failed")
+NO_PROMPT = LeftOut("not a call to a language model")
 GATEWAY = LeftOut("answered by the gateway's own cache")
 
 _REFUSED = re.compile(
@@ -96,7 +106,7 @@ def fate(*said: Any) -> LeftOut | None:
     return None
 
 
-Found = Call | Answer | LeftOut
+Found = Call | Answer | LeftOut | Unread
 
 
 class Decoder(Protocol):

@@ -14,7 +14,6 @@ from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.reader import (
-    HEAD,
     SHOWN_BROKEN,
     Broken,
     Progress,
@@ -22,6 +21,7 @@ from prefixwise.corpus.reader import (
     Reading,
     ReadOptions,
     Skipped,
+    first_bytes,
     reader_for,
 )
 from prefixwise.corpus.rows import Rows
@@ -82,7 +82,7 @@ def read_corpus(
     broken: list[Broken] = []
     for path in find_files(arguments):
         with open_plain(path, stdin) as stream:
-            reader = reader_for(path, stream.peek(HEAD)[:HEAD], options)
+            reader = reader_for(path, first_bytes(stream), options)
             if reader.kind == "trace":
                 inputs.append(reader.open(path, stream, traces, broken, options, progress))
             else:

@@ -10,6 +10,7 @@ import msgspec
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.registry import Registry
 from prefixwise.core.request import Part, Section, Turn
+from prefixwise.corpus.raw_json import answer_in
 
 
 class Draft(msgspec.Struct, gc=False):
@@ -77,14 +78,20 @@ def reply_turn(api: str, answer: Any, opens_reply: bool) -> Turn | None:
         opens_reply: Whether the prompt opened the assistant's turn.
     """
     if isinstance(answer, str):
-        return Turn("assistant" if opens_reply else None, (Part("", answer),)) if answer else None
+        said = answer_in(answer)
+        if said is None:
+            return Turn("assistant" if opens_reply else None, (Part("", answer),)) if answer else None
+        answer = said
     if isinstance(answer, list) and answer and all(type(token) is int for token in answer):
         return Turn(None, (Part("", ids=tuple(answer)),))
     dialect = DIALECTS.get(api)
     if (turn := dialect.reply(answer)) is not None or not isinstance(answer, dict):
         return turn
     if "content" in answer or "role" in answer:
-        return dialect.turn("messages", {**answer, "role": "assistant"})
+        message = {**answer, "role": "assistant"}
+        if api == "completions":  # a text was answered by a message: gateways translate
+            return DIALECTS.get("openai-chat").turn("messages", message)
+        return dialect.turn("messages", message)
     return next((turn for other in DIALECTS if (turn := other.reply(answer)) is not None), None)
 
 

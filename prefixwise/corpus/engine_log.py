@@ -9,19 +9,24 @@ from collections.abc import Iterator
 from prefixwise.core.times import ABSENT, epoch_seconds
 from prefixwise.corpus.raw_json import encoded
 from prefixwise.corpus.records import RawRecord
+from prefixwise.corpus.sources import PROMPT_SUFFIXES
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _SHORT = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d-\d\d) (\d\d:\d\d:\d\d)(?:[.,](\d+))?")
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _PREFIX = 120
+NO_LOGS = (*PROMPT_SUFFIXES, ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+"""Names of files that are no engine's log, whatever their texts speak of."""
+_HALF_YEAR = 6
 _FIRST_YEAR = 1972  # a leap year: 29 February may come
-_STRING = r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\""""
+_STRING = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
+_CUT_STRING = _STRING.replace("+'|", "+'?|") + "?"
 _NUMBERS = r"\[[\d,\s]*\]"
 _LITERAL = re.compile(rf"{_STRING}|{_NUMBERS}|None", re.DOTALL)
 # One plain field of a printed object, which most are; nested ones are read piece by piece.
 _FIELD = re.compile(rf"""(\w+)=({_STRING}|{_NUMBERS}|[^'"\[\](){{}},=]*)(?:, |(\)))""", re.DOTALL)
 _NAME = re.compile(r"(\w+)=")
-_PIECE = re.compile(rf"""({_STRING}|{_NUMBERS}|[^'"\[\](){{}},=]+|.)""", re.DOTALL)
+_PIECE = re.compile(rf"""({_CUT_STRING}|{_NUMBERS}|[^'"\[\](){{}},=]+|.)""", re.DOTALL)
 
 
 def log_lines(stream: io.BufferedReader) -> Iterator[RawRecord]:
@@ -41,7 +46,7 @@ class Clock:
 
     def __init__(self) -> None:
         self._year = _FIRST_YEAR
-        self._month = ""
+        self._month = 0
 
     def time(self, line: str) -> float:
         """Return seconds since the epoch, NaN where the line begins with no time."""
@@ -52,9 +57,12 @@ class Clock:
         if short is None:
             return ABSENT
         day, hour, fraction = short.groups()
-        if day[:2] < self._month:
+        month = int(day[:2])
+        if self._month - month > _HALF_YEAR:  # from December to January, and not a line out of order
             self._year += 1
-        self._month = day[:2]
+        elif month - self._month > _HALF_YEAR and self._month:
+            self._year -= 1
+        self._month = month
         return epoch_seconds(f"{self._year}-{day}T{hour}.{fraction or 0}+00:00")
 
 

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from prefixwise.core.errors import UserError
 from prefixwise.core.request import Request
-from prefixwise.corpus.call import Answer, Call, Decoder, LeftOut
+from prefixwise.corpus.call import Answer, Call, Decoder, Found, LeftOut, Unread
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped, has_signs
@@ -40,7 +41,8 @@ def add_export(
     """
 
     def by_signs(_path: str, head: bytes) -> bool:
-        return head.lstrip()[:1] in (b"{", b"[") and has_signs(head, signs)
+        starts = {line.lstrip()[:1] for line in head.lstrip().split(b"\n", 2)[:2]}  # the first may be the rest of one
+        return bool(starts & {b"{", b"["}) and has_signs(head, signs)
 
     def open_file(path: str, options: ReadOptions) -> ExportLog:
         return ExportLog(name, path, options, start(), records)
@@ -81,14 +83,17 @@ class ExportLog:
                     yield self._broken(line, _problem(problem))
                     continue
             yield from self._each(found, line, data)
-        yield from self._each(self._decoder.rest(), line, b"")
+        try:
+            yield from self._each(self._decoder.rest(), line, b"")
+        except SHAPE_ERRORS as problem:
+            yield self._broken(line, _problem(problem))
 
-    def _each(
-        self, found: Iterable[Call | Answer | LeftOut], line: int, data: bytes
-    ) -> Iterator[Request | Answer | Skipped | Broken]:
+    def _each(self, found: Iterable[Found], line: int, data: bytes) -> Iterator[Request | Answer | Skipped | Broken]:
         for call in found:
             if isinstance(call, Answer):
                 yield call
+            elif isinstance(call, Unread):
+                yield self._broken(line, call.reason)
             elif isinstance(call, LeftOut):
                 self._number += 1
                 yield Skipped(self._path, self._number - 1, line, call.reason)
@@ -97,15 +102,32 @@ class ExportLog:
 
     def _request(self, call: Call, line: int, data: bytes) -> Request | Broken:
         try:
-            dialect, draft = self._bodies.read(call.body, call.api)
+            dialect, draft = self._draft(call)
         except SHAPE_ERRORS as problem:
             return self._broken(line, _problem(problem))
         number = self._number
         self._number += 1
         request = _assemble(self._path, number, line, dialect, draft, call)
-        if self._fields and data:
-            apply_fields(request, call.record or data, self._fields)
+        if self._fields:
+            try:
+                apply_fields(request, call.record or data, self._fields)
+            except (msgspec.MsgspecError, RecursionError):
+                fields = ", ".join(f"--{name}-field" for name in self._fields)
+                what = f"the records of {self.format} have no places of their own to name"
+                raise UserError(what, self._path, f"leave out {fields}") from None
         return request
+
+    def _draft(self, call: Call) -> tuple[Dialect, Draft]:
+        """Return (API, what the body says), the body mended where it is JSON by looser rules only."""
+        if call.sections:
+            return DIALECTS.get(call.api), Draft("", call.sections)
+        try:
+            return self._bodies.read(call.body, call.api)
+        except SHAPE_ERRORS:
+            mended = repaired(call.body)
+            if mended is None or mended == call.body:
+                raise
+            return self._bodies.read(mended, call.api)
 
     def _broken(self, line: int, reason: str) -> Broken:
         self._number += 1

@@ -11,9 +11,11 @@ import re
 
 from prefixwise.core.request import Mark, Turn
 
-_CUT = (b"litellm_truncated", b"truncated due to size exceeding limit")
+_CUT = (b"litellm_truncated skipped ", b"<truncated due to size exceeding limit>")
 _LONGEST_MASK = 80
-_MASK = re.compile(r"(?i)[\W_]*(redacted|masked|content omitted)([\W_]*(by|for)[\W_]+[\w -]{1,40})?[\W_]*")
+_MASK = re.compile(
+    r"(?i)\s*(redacted-by-litellm|[\[<(*{]+\s*(redacted|masked|content omitted)[^\]>)*}]{0,60}[\]>)*}]+)\s*"
+)
 
 
 def marks_of(raw: bytes, turn: Turn) -> int:

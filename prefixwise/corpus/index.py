@@ -141,6 +141,11 @@ class CorpusIndex:
             vocabulary = self.vocabularies.get(name)
             if vocabulary is not None and isinstance(vocabulary.tokenizer, PromptTokenizer):
                 found.extend(habits_of(vocabulary.tokenizer, models))
+        if self._joins.unjoined:
+            found.append(
+                f"{self._joins.unjoined:,} answers were left alone: several calls have their ids, so nobody can say "
+                "whose they are. Read one batch at a time."
+            )
         return tuple(found)
 
     def _leading_heads(self, items: list[int]) -> int:

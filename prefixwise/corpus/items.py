@@ -93,7 +93,9 @@ class Items:
             known = memo[key] = self._of_list(vocabulary, where, section.raw_items())
         return known
 
-    def _of_list(self, vocabulary: Vocabulary, where: tuple[str, str], raw_items: list[msgspec.Raw]) -> list[int]:
+    def _of_list(
+        self, vocabulary: Vocabulary, where: tuple[str, str], raw_items: list[msgspec.Raw] | list[bytes]
+    ) -> list[int]:
         memo = vocabulary.items.get(where)
         if memo is None:
             memo = vocabulary.items[where] = {}

@@ -22,6 +22,7 @@ _FILLED = (
     "end",
     "ttft",
 )
+_IDENTITY = ("node", "model", "tenant", "namespace")
 _NAMED = ("tenant", "session", "replica")
 
 
@@ -37,15 +38,19 @@ class KnownCall(msgspec.Struct, frozen=True, gc=False):
 class Joins:
     """The calls of a corpus that have ids, by id. `joined` counts the records that were joined to another.
 
-    Two records are one call where id, model and prompt are the same: batches use the same ids again.
+    Two records are one call where their ids are the same and nothing that both say differs: batches and clients use
+    ids again.
     """
 
     def __init__(self, rows: Rows) -> None:
         self.joined = 0
         self.answers: list[Answer] = []
         """What waits for its call."""
+        self.unjoined = 0
+        """Answers to ids that several calls have: nobody can say whose they are."""
         self._rows = rows
         self._calls: dict[int, KnownCall] = {}
+        self._ambiguous: set[int] = set()
 
     def is_known(self, number: int, row: Row, taken: Taken, made: list[Row]) -> bool:
         """Say whether `row` is a second record of a call, and fill in what the first did not have.
@@ -61,10 +66,11 @@ class Joins:
         first = len(self._rows)
         if call is not None:
             known: Any = made[call.row - first] if call.row >= first else _Columns(self._rows, call.row)
-            if known.node == row.node and known.model == row.model:
+            if _same(known, row):
                 _fill(known, row)
                 self.joined += 1
                 return True
+            self._ambiguous.add(key)
         self._calls[key] = KnownCall(number, taken.vocabulary, taken.api, taken.opened)
         return False
 
@@ -76,9 +82,13 @@ class Joins:
         """
         waiting = []
         for answer in self.answers:
-            call = self._calls.get(hash(answer.id))
+            key = hash(answer.id)
+            call = self._calls.get(key)
             if call is None:
                 waiting.append(answer)
+                continue
+            if key in self._ambiguous:
+                self.unjoined += 1
                 continue
             usage = answer.usage
             said = Row(start=answer.start, end=answer.end, ttft=answer.ttft, marks=answer.marks)
@@ -126,6 +136,17 @@ class _Columns:
     def __setattr__(self, name: str, value: Any) -> None:
         rows, number = self._at
         getattr(rows, name)[number] = value
+
+
+def _same(known: Any, said: Row) -> bool:
+    """Say whether two records with one id are of one call: whatever both say of it agrees."""
+    if any(getattr(known, name) != getattr(said, name) for name in _IDENTITY):
+        return False
+    for name in (*_FILLED, "response_node"):
+        one, other = getattr(known, name), getattr(said, name)
+        if one != other and one != NONE and other != NONE and one == one and other == other:
+            return False
+    return True
 
 
 def _fill(known: Any, said: Row) -> None:

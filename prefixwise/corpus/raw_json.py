@@ -8,19 +8,58 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from prefixwise.corpus.records import repaired
+
 RawField = Raw | UnsetType
 _NOTHING = frozenset({b"", b"null", b'""', b"{}", b"[]"})
+_ANSWER_KEYS = frozenset(
+    {"choices", "content", "role", "output", "candidates", "parts", "generations", "usage", "usageMetadata"}
+)
 _BODY_KEYS = ("messages", "contents", "input", "prompt", "system", "prompt_token_ids")
 
 
 def given(raw: RawField | bytes) -> bytes:
-    """Return the bytes of a raw value, b'' where it is absent, null or empty; JSON inside a string is unpacked."""
+    """Return the bytes of a raw value, b'' where it is absent, null or empty."""
     data = b"" if raw is UNSET else bytes(raw)
-    if data[:1] == b'"':
-        text = msgspec.json.decode(data, type=str)
-        if text.lstrip()[:1] in ("{", "["):
-            data = text.strip().encode()
     return b"" if data in _NOTHING else data
+
+
+def unpacked(raw: RawField | bytes) -> bytes:
+    """Return the same of a value that an exporter may have written as a string of JSON; other strings stay."""
+    data = given(raw)
+    if data[:1] != b'"':
+        return data
+    text = msgspec.json.decode(data, type=str).strip()
+    if text[:1] not in ("{", "["):
+        return data
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        if (mended := repaired(text.encode())) is None:
+            return data  # a text that begins like JSON
+        return given(mended)
+    return given(text.encode())
+
+
+def answer_in(text: str) -> Any:
+    """Return the answer of an API that a text holds as JSON, None where the text is the answer itself."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    first = value[0] if isinstance(value, list) and value else value
+    return value if isinstance(first, dict) and not _ANSWER_KEYS.isdisjoint(first) else None
+
+
+def unpacked_answer(raw: RawField | bytes) -> bytes:
+    """Return a raw answer that an exporter may have written as a string of JSON; an answer that is text stays."""
+    data = given(raw)
+    if data[:1] != b'"':
+        return data
+    text = msgspec.json.decode(data, type=str)
+    return data if answer_in(text) is None else text.encode()
 
 
 def obj(pairs: Iterable[tuple[str, bytes]]) -> bytes:
@@ -48,6 +87,10 @@ def body_of(prompt: bytes, tools: bytes = b"") -> bytes:
     Raises:
         ValueError: It is none of these.
     """
+    inner = unpacked(prompt)
+    if inner is not prompt and not _holds_prompt(inner):
+        return obj((("prompt", prompt),))  # a text that is JSON itself
+    prompt = inner
     start = prompt[:1]
     if start == b"[":
         return obj((("messages", prompt), ("tools", tools)))
@@ -60,6 +103,14 @@ def body_of(prompt: bytes, tools: bytes = b"") -> bytes:
         if "role" in keys or "content" in keys:
             return obj((("messages", listed((prompt,))), ("tools", tools)))
     raise ValueError("the input holds no messages and no text")
+
+
+def _holds_prompt(data: bytes) -> bool:
+    """Say whether JSON holds a list of messages, a message or a body."""
+    value = msgspec.json.decode(data)
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(item, (dict, list)) for item in value)
+    return isinstance(value, dict) and any(key in value for key in (*_BODY_KEYS, "role", "content"))
 
 
 def name_of(*values: Any) -> str:

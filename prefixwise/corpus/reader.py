@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -86,7 +86,14 @@ Progress = Callable[[int, int | None, str], None]
 """Called with (done, total or None, what) while a long job runs."""
 
 HEAD = 1 << 16
-"""How many first bytes a reader is shown."""
+"""How many first bytes a reader is shown, more where the first line is longer."""
+
+
+def first_bytes(stream: io.BufferedReader) -> bytes:
+    """Return what readers tell a file by: its first bytes, more (up to a buffer) where the first lines are long."""
+    data = stream.peek(HEAD)
+    return data[:HEAD] if data[:HEAD].count(b"\n") > 1 else data
+
 
 SHOWN_BROKEN = 20
 """How many broken records are kept to be shown; all are counted."""
@@ -127,11 +134,10 @@ def has_signs(head: bytes, signs: tuple[frozenset[str], ...]) -> bool:
     return any(sign <= paths for sign in signs)
 
 
-def export_of(record: bytes) -> Reader | None:
-    """Return the reader of the export format that a JSON record is of by its places of values, None without one."""
-    paths = key_paths(record)
+def export_of(paths: Collection[str]) -> Reader | None:
+    """Return the reader of the export format that has its values at `paths`, None without one."""
     readers = sorted(READERS, key=lambda reader: reader.rank)
-    return next((reader for reader in readers if any(sign <= paths for sign in reader.signs)), None)
+    return next((reader for reader in readers if any(sign.issubset(paths) for sign in reader.signs)), None)
 
 
 def nearest_format(record: bytes) -> str:

@@ -11,9 +11,10 @@ import msgspec
 
 _LISTS = "*"
 _DEEPEST = 5
-_RECORDS = 12
+_RECORDS = 64
 _ELEMENTS = 3
-_PIECE = re.compile(rb'\s*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([\[\]{}:,])|([^\s\[\]{}:,"]+))')
+# A string that is cut off matches up to its end, and nothing is tried twice: cut records hold many quotes.
+_PIECE = re.compile(rb'\s*+(?:("[^"\\]*+(?:\\.[^"\\]*+)*+"?)|([\[\]{}:,])|([^\s\[\]{}:,"]++))', re.DOTALL)
 
 
 @functools.lru_cache(maxsize=4)
@@ -25,16 +26,26 @@ def key_paths(head: bytes, within: frozenset[str] | None = None) -> frozenset[st
         within: Look only inside values at these places; everywhere where it is not given.
     """
     found: set[str] = set()
-    for line in head.split(b"\n", _RECORDS)[:_RECORDS]:
+    lines = head.split(b"\n", _RECORDS)[:_RECORDS]
+    for number, line in enumerate(lines):
         try:
             value = msgspec.json.decode(line)
         except (msgspec.MsgspecError, RecursionError):
-            if not found:
+            if number == 0 and not _goes_on(lines):
                 return _scanned(head)
-            break
+            found |= _scanned(line) if number == len(lines) - 1 else frozenset()
+            continue
         for record in value[:_ELEMENTS] if isinstance(value, list) else (value,):
             _collect(record, "", found, within)
     return frozenset(found)
+
+
+def _goes_on(lines: list[bytes]) -> bool:
+    """Say whether a first line that is no JSON is the rest of a record, and whole ones follow."""
+    try:
+        return len(lines) > 1 and isinstance(msgspec.json.decode(lines[1]), dict)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
 
 
 def places_within(signs: Iterable[frozenset[str]]) -> frozenset[str]:

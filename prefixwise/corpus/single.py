@@ -9,7 +9,7 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer
-from prefixwise.corpus.reader import HEAD, Broken, Reading, ReadOptions, Skipped, reader_for
+from prefixwise.corpus.reader import Broken, Reading, ReadOptions, Skipped, first_bytes, reader_for
 from prefixwise.corpus.sources import STDIN, is_readable, open_plain
 
 
@@ -37,7 +37,7 @@ def read_requests(
     records = broken = 0
     problem: Broken | None = None
     with open_plain(path, stdin) as stream:
-        reader = reader_for(path, stream.peek(HEAD)[:HEAD], options)
+        reader = reader_for(path, first_bytes(stream), options)
         if reader.kind == "trace":
             raise UserError("a trace holds no text", path, "hitrate counts traces")
         reading: Reading = reader.open(path, options)

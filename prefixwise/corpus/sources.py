@@ -24,6 +24,7 @@ PROMPT_SUFFIXES = (".md", ".markdown", ".mdx", ".txt", ".prompt", ".prompty", ".
 _PLAIN = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".log")
 LOG_SUFFIXES = (*_PLAIN, *(name + packed for name in _PLAIN for packed in (".gz", ".zst")), ".parquet")
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_SKIPPED = b"\x2a\x4d\x18"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # The longer marks first: UTF-32-LE begins like UTF-16-LE.
 _MARKS = (
@@ -110,7 +111,7 @@ def _open(path: str, stdin: io.BufferedReader | None) -> Iterator[io.BufferedRea
         if start[:2] == _GZIP_MAGIC:
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield _without_mark(io.BufferedReader(unpacked, _BUFFER))
-        elif start[:4] == _ZSTD_MAGIC:
+        elif start[:4] == _ZSTD_MAGIC or (start[1:4] == _ZSTD_SKIPPED and 0x50 <= start[0] <= 0x5F):
             yield _without_mark(_unzstd(raw))
         else:
             yield _without_mark(raw)

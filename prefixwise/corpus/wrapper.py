@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.times import ABSENT, epoch_seconds
+from prefixwise.corpus.raw_json import unpacked_answer
 
 # Names that gateways, proxies and SDKs write, by what they mean; within a meaning, the first present wins.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -123,7 +124,7 @@ class WrapperDecoder:
                 found.setdefault(meaning, value)
         response = found.get("response")
         if response is not None and bytes(response)[:1] == b'"':
-            found["response"] = _unpacked(response)
+            found["response"] = Raw(unpacked_answer(response))
         return body, _around(found)
 
     def _unwrapped(self, body: str | list[Raw]) -> Any:
@@ -133,12 +134,6 @@ class WrapperDecoder:
                 return self._body_decoder.decode(body)
             body = msgspec.json.decode(body, type=list[Raw])
         return self._body_type(**{self._prompt_field: body})
-
-
-def _unpacked(response: Raw) -> Raw:
-    """Return the JSON that a string holds (gateways write answers so), or the string."""
-    inner = msgspec.json.decode(response, type=str)
-    return Raw(inner.encode()) if inner[:1] in ("{", "[") else response
 
 
 def _around(found: dict[str, Any]) -> Around:
@@ -155,7 +150,7 @@ def _around(found: dict[str, Any]) -> Around:
         _name(get("model")),
         usage,
         get("headers"),
-        id=_name(get("id")),
+        id=_id(get("id")),
     )
     if response is not None:
         _fill_answer(around, response)
@@ -168,6 +163,12 @@ def _name(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return str(value) if isinstance(value, int) else ""
+
+
+def _id(value: Any) -> str:
+    """Return what tells records of one call; a truth value, a zero and a dash tell nothing."""
+    name = "" if value is True or value is False or value == 0 else _name(value)
+    return name if len(name) > 1 or name.isalnum() else ""
 
 
 def _fill_durations(around: Around, found: dict[str, Any]) -> None:

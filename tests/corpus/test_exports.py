@@ -54,7 +54,7 @@ def test_places_of_values_are_the_same_whole_and_cut_off() -> None:
 
 
 def test_a_record_that_is_no_request_names_the_nearest_format_and_what_it_lacks(tmp_path: Path) -> None:
-    good = {"request_id": "a", "call_type": "x", "startTime": 1, "endTime": 2, "messages": [], "model": "m"}
+    good = {"request_id": "a", "call_type": "x", "startTime": 1, "endTime": 2, "messages": [], "spend": 0}
     with pytest.raises(UserError, match="no request could be read"):
         read(tmp_path, a__jsonl=lines({"request_id": "a", "startTime": 1, "call_type": "completion"}))
     with pytest.raises(UserError, match="nearest is litellm, which also has endTime"):

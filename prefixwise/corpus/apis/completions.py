@@ -61,6 +61,8 @@ def turn(kind: str, item: Any) -> Turn:
         if item and not (min(item) >= 0 and max(item) < 2**31):
             raise ValueError("a token id is negative or does not fit 31 bits")
         return Turn(None, (Part("", ids=tuple(item)),))
+    if not isinstance(item, str):
+        raise ValueError(f"a prompt is {type(item).__name__}, not a text")
     return Turn(None, (Part("", item),))
 
 

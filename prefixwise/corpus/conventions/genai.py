@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from prefixwise.core.times import ABSENT
-from prefixwise.core.usage import Usage
-from prefixwise.corpus.raw_json import encoded, listed, obj
+from prefixwise.core.usage import Usage, counted
+from prefixwise.corpus.raw_json import encoded, listed, obj, unpacked
 from prefixwise.corpus.span import (
     CONVENTIONS,
     Convention,
@@ -40,17 +40,15 @@ def as_json(value: Any) -> bytes:
     if value is None:
         return b""
     if isinstance(value, str):
-        return value.encode() if value.lstrip()[:1] in ("{", "[") else encoded(value)
+        return unpacked(encoded(value))
     return encoded(value)
 
 
 def usage_of(attributes: Mapping[str, Any]) -> Usage | None:
     """Return the usage that the convention's attributes say: `input_tokens` holds cached and written ones."""
     prompt = count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
-    if prompt is None:
-        return None
     output = count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
-    return Usage(prompt, count(attributes, *_READ), count(attributes, *_WRITTEN), output)
+    return counted(prompt, count(attributes, *_READ), count(attributes, *_WRITTEN), output)
 
 
 def model_of(attributes: Mapping[str, Any]) -> str:
@@ -90,7 +88,9 @@ def spoken_in(events: Iterable[Event], tools: bytes = b"") -> tuple[bytes, bytes
     for event in events:
         if event.name == "gen_ai.content.prompt":  # up to 1.27: all messages in one event
             prompt = _value(event.attributes.get("gen_ai.prompt"))
-            messages += [encoded(message) for message in (prompt if isinstance(prompt, list) else ())]
+            if not isinstance(prompt, list):
+                raise ValueError("its messages are no list: cut off at the length an attribute may have?")
+            messages += map(encoded, prompt)
         elif event.name == "gen_ai.content.completion" and not answer:
             choices = _value(event.attributes.get("gen_ai.completion"))
             first_choice = choices[0] if isinstance(choices, list) and choices else None
@@ -124,7 +124,10 @@ def _message(name: str, said: Mapping[str, Any]) -> bytes:
 def _value(value: Any) -> Any:
     """Return a value that may have been written as JSON text."""
     if isinstance(value, str) and value[:1] in ("{", "["):
-        return msgspec.json.decode(value)
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.MsgspecError:  # a text that begins like JSON
+            return value
     return value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from prefixwise.core.times import ABSENT
-from prefixwise.core.usage import Usage
+from prefixwise.core.usage import counted
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, count, indexed, named, session_of, tenant_of
 
@@ -31,15 +31,8 @@ def read(span: Span) -> Spoken | None:
         )
     )
     answers = indexed(attributes, "llm.output_messages.")
-    prompt = count(attributes, "llm.token_count.prompt")
-    usage = None
-    if prompt is not None:
-        usage = Usage(
-            prompt,
-            count(attributes, "llm.token_count.prompt_details.cache_read"),
-            count(attributes, "llm.token_count.prompt_details.cache_write"),
-            count(attributes, "llm.token_count.completion"),
-        )
+    names = ("prompt", "prompt_details.cache_read", "prompt_details.cache_write", "completion")
+    usage = counted(*(count(attributes, f"llm.token_count.{name}") for name in names))
     meta = _metadata(attributes.get("metadata"))
     return Spoken(
         body,
@@ -56,7 +49,10 @@ def read(span: Span) -> Spoken | None:
 
 def _metadata(value: Any) -> dict[str, Any]:
     if isinstance(value, str) and value[:1] == "{":
-        found = msgspec.json.decode(value)
+        try:
+            found = msgspec.json.decode(value)
+        except msgspec.MsgspecError:  # cut off at the length an attribute may have
+            return {}
         return found if isinstance(found, dict) else {}
     return value if isinstance(value, dict) else {}
 

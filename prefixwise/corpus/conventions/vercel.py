@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from prefixwise.core.times import ABSENT
-from prefixwise.core.usage import Usage
+from prefixwise.core.usage import Usage, counted
 from prefixwise.corpus.conventions.genai import as_json
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, count, first, named
 
+_DETAILS = (
+    "ai.usage.inputTokenDetails.cacheReadTokens",
+    "ai.usage.inputTokenDetails.cacheWriteTokens",
+    "ai.usage.inputTokenDetails.noCacheTokens",
+)
 _OWN = "ai.telemetry.metadata."
 _TENANTS = ("tenant", "tenantId", "tenant_id", "customerId", "customer_id", "userId", "user_id")
 _SESSIONS = ("sessionId", "session_id", "conversationId", "conversation_id", "threadId", "chatId")
@@ -46,10 +51,12 @@ def _usage(attributes: Mapping[str, Any]) -> Usage | None:
     prompt = count(attributes, "ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens")
     if prompt is None:
         return None
-    cached = count(attributes, "ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens")
-    written = count(attributes, "ai.usage.inputTokenDetails.cacheWriteTokens")
+    cached = count(attributes, "ai.usage.cachedInputTokens", _DETAILS[0])
+    written = count(attributes, _DETAILS[1])
     output = count(attributes, "ai.usage.outputTokens", "ai.usage.completionTokens", "gen_ai.usage.output_tokens")
-    return Usage(prompt, cached, written, output)
+    if named(attributes, "ai.model.provider").startswith("anthropic") and not any(map(attributes.get, _DETAILS)):
+        prompt += cached or 0  # up to version 5 Anthropic's own count is handed on, of which cached tokens are no part
+    return counted(prompt, cached, written, output)
 
 
 def _answer(attributes: Mapping[str, Any]) -> bytes:

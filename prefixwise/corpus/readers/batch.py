@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
 from prefixwise.core.usage import from_json
-from prefixwise.corpus.call import Answer, Call, Found, RecordDecoder
+from prefixwise.corpus.call import NO_PROMPT, Answer, Call, Found, RecordDecoder, Unread, fate
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, given, name_of
 
@@ -31,6 +31,7 @@ class _Result(msgspec.Struct):
 
 class _Line(msgspec.Struct):
     custom_id: Any = None
+    url: Any = None
     body: RawField = UNSET
     params: RawField = UNSET
     requests: list[Raw] | None = None
@@ -43,6 +44,7 @@ class _Body(msgspec.Struct):
     usage: RawField = UNSET
 
 
+_NO_PROMPT = ("/embeddings", "/moderations", "/images")
 _decode = msgspec.json.Decoder(_Line).decode
 _body = msgspec.json.Decoder(_Body).decode
 
@@ -59,12 +61,19 @@ class Batch(RecordDecoder):
             return
         name = name_of(line.custom_id)
         body = given(line.body) or given(line.params)
+        if body and any(name in str(line.url) for name in _NO_PROMPT):
+            yield NO_PROMPT
+            return
         if body:
-            yield Call(body, id=name)
+            yield Call(body, id=name, record=record)
+        if body and line.response is None and line.result is None:
+            return
+        if not name and not body:
+            yield Unread("a batch's line has no custom_id")
             return
         if line.response is not None:
             answer = given(line.response.body)
-            failed = line.error is not None or (line.response.status_code or 200) >= 400
+            failed = line.error is not None or fate(line.response.status_code) is not None
         elif line.result is not None:
             answer, failed = given(line.result.message), line.result.type != "succeeded"
         else:
@@ -89,7 +98,7 @@ add_export(
     (
         frozenset({"custom_id", "method", "url", "body"}),
         frozenset({"custom_id", "response/status_code"}),
-        frozenset({"custom_id", "response", "error"}),
+        frozenset({"id", "custom_id", "response", "error"}),
         frozenset({"custom_id", "params/messages"}),
         frozenset({"requests/*/custom_id", "requests/*/params"}),
         frozenset({"custom_id", "result/type"}),

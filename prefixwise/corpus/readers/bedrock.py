@@ -18,7 +18,7 @@ from prefixwise.core.usage import Usage, from_json
 from prefixwise.corpus.call import FAILED, Call, Found, LeftOut, RecordDecoder, fate
 from prefixwise.corpus.dialect import name_in
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import RawField, encoded, given, name_of
+from prefixwise.corpus.raw_json import RawField, encoded, given, name_of, unpacked, unpacked_answer
 
 
 class _Input(msgspec.Struct):
@@ -72,21 +72,22 @@ class Bedrock(RecordDecoder):
         if log.events is not None:
             return
         if log.input is None and isinstance(log.message, str):  # an event of CloudWatch Logs holds the log as text
-            log = _decode(log.message)
+            record = log.message.encode()
+            log = _decode(record)
         given_input = log.input or _Input()
-        body = given(given_input.inputBodyJson)
+        body = unpacked(given_input.inputBodyJson)
         if log.errorCode is not None and fate(log.errorCode):
             yield FAILED
         elif not body:
             elsewhere = given_input.inputBodyS3Path is not None
             yield LeftOut("its body is stored elsewhere (inputBodyS3Path)" if elsewhere else "logged without a body")
         else:
-            yield _call(log, given_input, body)
+            yield _call(log, given_input, body, record)
 
 
-def _call(log: _Log, given_input: _Input, body: bytes) -> Call:
+def _call(log: _Log, given_input: _Input, body: bytes, record: bytes) -> Call:
     output = log.output or _Output()
-    answer = given(output.outputBodyJson)
+    answer = unpacked_answer(output.outputBodyJson)
     start = epoch_seconds(log.timestamp)
     usage, latency = None, None
     if answer[:1] == b"{":
@@ -108,6 +109,7 @@ def _call(log: _Log, given_input: _Input, body: bytes) -> Call:
         has_reply=bool(answer),
         id=name_of(log.requestId),
         marks=0 if log.errorCode is None else Mark.ABORTED,
+        record=record,
     )
 
 

@@ -177,7 +177,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         reported(around.usage, around.headers),
         draft.opens_reply,
         draft.automatic,
-        around.id,
+        f"{path}\0{around.id}" if around.id else "",
     )
 
 
@@ -212,7 +212,9 @@ def claims(path: str, head: bytes) -> bool:
     if path.endswith(PROMPT_SUFFIXES):
         return False
     start = head.lstrip()[:1]
-    return start in (b"{", b"[") or path.removesuffix(".gz").endswith((".jsonl", ".ndjson", ".json"))
+    return start in (b"{", b"[") or path.removesuffix(".gz").removesuffix(".zst").endswith(
+        (".jsonl", ".ndjson", ".json")
+    )
 
 
 READERS.add("bodies", Reader(("bodies", *DIALECTS.names()), 50, "text", claims, BodyLog))

@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from prefixwise.core.request import Mark
+from prefixwise.core.request import Mark, Section
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import from_json
-from prefixwise.corpus.call import Call, Found
+from prefixwise.corpus.call import Call, Found, LeftOut, Unread
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import RawField, encoded, given, listed, name_of, obj
+from prefixwise.corpus.raw_json import RawField, encoded, given, listed, name_of
 
+_WITHOUT_PROMPT = LeftOut("what it answers is not in the file")
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -63,8 +64,15 @@ class _Answer(msgspec.Struct):
     usage: bytes = b""
     is_whole: bool = False
     marks: int = Mark.PARTIAL
+    line: bytes = b""
     replies: list[str] = msgspec.field(default_factory=list)
     """Lines that follow one of its lines: results of tools that it called in parallel hang at different ones."""
+    said: bytes = b""
+
+    def item(self) -> bytes:
+        """Return the answer as a message of the next prompt."""
+        self.said = self.said or b'{"role":"assistant","content":%s}' % listed(self.blocks)
+        return self.said
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -78,18 +86,21 @@ class ClaudeCode:
     def __init__(self) -> None:
         self._nodes: dict[str, _Node] = {}
         self._answers: dict[str, _Answer] = {}
+        self._prompts: dict[str, list[bytes]] = {}
 
     def calls(self, record: bytes) -> Iterator[Found]:
         """Take in one line."""
         line = _decode(record)
         uuid, parent = name_of(line.uuid), name_of(line.parentUuid)
         time = epoch_seconds(line.timestamp)
+        if line.type is None and not uuid:
+            yield Unread("no line of a transcript: it has no type and no uuid")
         if uuid in self._nodes:  # a session that is resumed writes lines again
-            return iter(())
+            return
         if uuid and line.type == "assistant" and line.isApiErrorMessage is not True:
-            self._add_answer(uuid, parent, time, line)
-        elif uuid and line.type == "user" and line.message is not UNSET:
-            item = bytes(line.message)
+            self._add_answer(uuid, parent, time, line, record)
+        elif uuid and line.type == "user" and given(line.message)[:1] == b"{":
+            item = given(line.message)
             if _INTERRUPTED.encode() in item:
                 self._interrupt(parent)
             self._nodes[uuid] = _Node(parent, item, time)
@@ -98,10 +109,9 @@ class ClaudeCode:
                 above.answer.replies.append(uuid)
         elif uuid:
             self._nodes[uuid] = _Node(parent, None, time)
-        return iter(())
 
-    def _add_answer(self, uuid: str, parent: str, time: float, line: _Line) -> None:
-        message = _message(line.message) if line.message is not UNSET else _Message()
+    def _add_answer(self, uuid: str, parent: str, time: float, line: _Line, record: bytes) -> None:
+        message = _message(said) if (said := given(line.message)) else _Message()
         if name_of(message.model) == "<synthetic>":  # written by the client, not by a model
             self._nodes[uuid] = _Node(parent, None, time)
             return
@@ -109,7 +119,7 @@ class ClaudeCode:
         answer = self._answers.get(key)
         if answer is None:
             session = name_of(line.sessionId)
-            answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time)
+            answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time, line=record)
         answer.end = time
         answer.usage = given(message.usage) or answer.usage
         answer.is_whole = answer.is_whole or message.stop_reason is not None
@@ -126,65 +136,49 @@ class ClaudeCode:
     def rest(self) -> Iterator[Found]:
         """Return the calls of the transcript, in order of their first lines."""
         for answer in self._answers.values():
-            items, start = self._chain(answer)
+            items, start = self._prompt(answer)
             if not items:
+                yield _WITHOUT_PROMPT
                 continue
-            content = listed(answer.blocks)
             yield Call(
-                obj((("messages", listed(items)),)),
+                b"",
                 api="anthropic-messages",
                 model=answer.model,
                 start=start,
                 end=answer.end,
                 session=answer.session,
                 usage=from_json(answer.usage) if answer.usage else None,
-                response=obj((("content", content),)) if answer.blocks else b"",
+                response=answer.item() if answer.blocks else b"",
                 has_reply=bool(answer.blocks),
                 id=answer.key,
                 marks=answer.marks,
+                record=answer.line,
+                sections=(Section("messages", "/messages", items),),
             )
 
-    def _chain(self, answer: _Answer) -> tuple[list[bytes], float]:
+    def _prompt(self, answer: _Answer) -> tuple[list[bytes], float]:
         """Return the messages above an answer, and when the last of them was written."""
-        turns: list[tuple[bool, list[bytes]]] = []
+        users: list[str] = []
         start = epoch_seconds(None)
         seen: set[str] = set()
-        last: _Answer | None = answer
         at = answer.parent
-        while at and at not in seen:
+        above: _Answer | None = None
+        while at and at not in seen and (node := self._nodes.get(at)) is not None:
             seen.add(at)
-            node = self._nodes.get(at)
-            if node is None:
-                break
             if node.item is not None:
-                turns.append((True, [node.item]))
+                users.append(at)
                 start = node.time if start != start else start
-            elif node.answer is not None and node.answer is not last:
-                for missed in reversed([reply for reply in node.answer.replies if reply not in seen]):
-                    seen.add(missed)
-                    turns.append((True, [self._nodes[missed].item or b""]))
-                turns.append((False, node.answer.blocks))
-            last = node.answer or last
+            elif node.answer is not None and node.answer is not answer:
+                above = node.answer
+                break
             at = node.parent
-        return _messages(turns), start
-
-
-def _messages(turns: list[tuple[bool, list[bytes]]]) -> list[bytes]:
-    """Return the messages of turns that stand last first; turns of the user that follow each other are one message.
-
-    Args:
-        turns: (whether it is the user's, its message or the blocks of the answer).
-    """
-    messages: list[bytes] = []
-    users: list[bytes] = []
-    for is_users, parts in reversed(turns):
-        if is_users:
-            users += parts
-            continue
-        messages += _one(users)
-        users = []
-        messages.append(b'{"role":"assistant","content":%s}' % listed(parts))
-    return messages + _one(users)
+        before: list[bytes] = []
+        if above is not None:
+            users += reversed([reply for reply in above.replies if reply not in seen])
+            before = [*self._prompts.get(above.key, []), above.item()]
+        items = [self._nodes[uuid].item or b"" for uuid in reversed(users)]
+        self._prompts[answer.key] = before + _one(items)
+        return self._prompts[answer.key], start
 
 
 def _one(users: list[bytes]) -> list[bytes]:

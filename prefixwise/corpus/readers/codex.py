@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from prefixwise.core.request import Mark
+from prefixwise.core.request import Mark, Section
 from prefixwise.core.times import epoch_seconds
-from prefixwise.core.usage import Usage
-from prefixwise.corpus.call import Call, Found
+from prefixwise.core.usage import Usage, counted
+from prefixwise.corpus.call import Call, Found, Unread
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, encoded, given, listed, name_of, obj
 
@@ -67,6 +67,8 @@ class Codex:
         """Take in one line; return the call that it ends, if it ends one."""
         line = _decode(record)
         if line.payload is UNSET:
+            if line.type is None:
+                yield Unread("no line of a transcript: it has no type and no payload")
             return
         payload, time = _payload(line.payload), epoch_seconds(line.timestamp)
         if line.type == "session_meta":
@@ -106,8 +108,9 @@ class Codex:
         prompt = [item.data for item in self._items[:end]]
         self._answered = len(self._items)
         self._calls += 1
+        system = (Section("system", "/instructions", [self._instructions], listed=False),) if self._instructions else ()
         yield Call(
-            obj((("instructions", self._instructions), ("input", listed(prompt)))),
+            b"",
             api="openai-responses",
             model=self._model,
             start=self._items[end - 1].time,
@@ -118,6 +121,7 @@ class Codex:
             has_reply=bool(answer),
             id=f"{self._session}/{self._calls}",
             marks=Mark.PARTIAL | marks,
+            sections=(*system, Section("messages", "/input", prompt)),
         )
 
     def rest(self) -> Iterator[Found]:
@@ -126,11 +130,8 @@ class Codex:
 
 
 def _usage(counts: Any) -> Usage | None:
-    if not isinstance(counts, dict) or type(counts.get("input_tokens")) is not int:
-        return None
-    names = ("cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-    cached, written, output = (count if type(count := counts.get(name)) is int else None for name in names)
-    return Usage(counts["input_tokens"], cached, written, output)
+    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    return counted(*map(counts.get, names)) if isinstance(counts, dict) else None
 
 
 add_export(

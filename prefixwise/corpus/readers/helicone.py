@@ -10,10 +10,10 @@ from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
-from prefixwise.core.usage import Usage, from_json
+from prefixwise.core.usage import Usage, counted, from_json
 from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import RawField, given, name_of
+from prefixwise.corpus.raw_json import RawField, given, name_of, unpacked, unpacked_answer
 
 
 class _Request(msgspec.Struct):
@@ -63,17 +63,17 @@ class Helicone(RecordDecoder):
             for raw in one.data:
                 yield from self.calls(bytes(raw))
             return
-        answer = given(one.response_body)
+        answer = unpacked_answer(one.response_body)
         if isinstance(one.response_status, int) and fate(one.response_status):
             yield FAILED
         elif one.cache_reference_id not in (None, "", _NO_CACHE):
             yield GATEWAY
         else:
-            yield _call(one, answer)
+            yield _call(one, answer, record)
 
 
-def _call(one: _Request, answer: bytes) -> Call:
-    raw = given(one.request_properties) or given(one.properties)
+def _call(one: _Request, answer: bytes, record: bytes) -> Call:
+    raw = unpacked(one.request_properties) or unpacked(one.properties)
     properties = {key.lower(): value for key, value in _properties(raw).items()} if raw[:1] == b"{" else {}
     start = epoch_seconds(one.request_created_at)
     end = epoch_seconds(one.response_created_at)
@@ -81,7 +81,7 @@ def _call(one: _Request, answer: bytes) -> Call:
         end = start + one.delay_ms / 1000
     first = one.time_to_first_token
     return Call(
-        given(one.request_body),
+        unpacked(one.request_body),
         model=name_of(one.response_model, one.request_model, one.model),
         start=start,
         end=end,
@@ -93,6 +93,7 @@ def _call(one: _Request, answer: bytes) -> Call:
         has_reply=bool(answer),
         id=name_of(one.request_id),
         marks=0 if answer else Mark.ABORTED,
+        record=record,
     )
 
 
@@ -102,11 +103,9 @@ def _usage(one: _Request, answer: bytes) -> Usage | None:
         found = _response(answer)
         inner = given(found.usage) or given(found.usageMetadata)
         usage = from_json(inner) if inner else None
-    if usage is None and type(one.prompt_tokens) is int:
-        counts = (one.prompt_cache_read_tokens, one.prompt_cache_write_tokens, one.completion_tokens)
-        read, written, output = (count if type(count) is int else None for count in counts)
-        usage = Usage(one.prompt_tokens, read, written, output)
-    return usage
+    return usage or counted(
+        one.prompt_tokens, one.prompt_cache_read_tokens, one.prompt_cache_write_tokens, one.completion_tokens
+    )
 
 
 add_export(

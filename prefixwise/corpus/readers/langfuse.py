@@ -14,10 +14,10 @@ from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
-from prefixwise.core.usage import Usage
+from prefixwise.core.usage import Usage, counted
 from prefixwise.corpus.call import FAILED, Answer, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import RawField, body_of, given, name_of
+from prefixwise.corpus.raw_json import RawField, body_of, given, name_of, unpacked, unpacked_answer
 
 _READ = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "cached_tokens")
 _WRITTEN = ("cache_creation_input_tokens", "input_cache_creation", "cache_write_tokens")
@@ -86,13 +86,20 @@ class Langfuse(RecordDecoder):
             return
         for raw in inner:
             yield from self._calls(bytes(raw), tenant, session)
-        if one.traces is None and not inner and one.type in ("GENERATION", None) and one.input is not UNSET:
+        if one.traces is None and not inner and _is_generation(one):
             of_trace = self._traces.get(name_of(one.traceId, one.trace_id), ("", ""))
             yield _call(one, tenant or of_trace[0], session or of_trace[1], record)
 
 
+def _is_generation(one: _Observation) -> bool:
+    """Say whether an observation is a call: traces have an input too, but no model."""
+    if one.input is UNSET:
+        return False
+    return one.type == "GENERATION" or (one.type is None and bool(name_of(one.model, one.providedModelName)))
+
+
 def _call(one: _Observation, tenant: str, session: str, record: bytes) -> Found:
-    output = given(one.output)
+    output = unpacked_answer(one.output)
     gave_up = one.level == "ERROR" and not output
     if gave_up and fate(one.statusMessage, one.status_message):
         return FAILED
@@ -105,7 +112,7 @@ def _call(one: _Observation, tenant: str, session: str, record: bytes) -> Found:
         ttft=epoch_seconds(one.completionStartTime or one.completion_start_time) - start,
         tenant=tenant,
         session=session,
-        usage=_usage(given(one.usageDetails) or given(one.usage_details) or given(one.usage)),
+        usage=_usage(unpacked(one.usageDetails) or unpacked(one.usage_details) or unpacked(one.usage)),
         response=output,
         has_reply=bool(output),
         id=name_of(one.id),
@@ -125,12 +132,17 @@ def _usage(details: bytes) -> Usage | None:
     rest, read, written = first(_INPUT), first(_READ), first(_WRITTEN)
     if rest is None or not any(counts.values()):  # a call without usage is written as zeros
         return None
-    return Usage(rest + (read or 0) + (written or 0), read, written, first(_OUTPUT))
+    return counted(rest + (read or 0) + (written or 0), read, written, first(_OUTPUT))
 
 
 _PLACES = ("", "data/*/", "observations/*/", "data/*/observations/*/")
+_OWN = (
+    *("modelParameters", "usageDetails", "parentObservationId", "level"),
+    *("model_parameters", "usage_details", "parent_observation_id"),
+)
+_TIMES = (("startTime", "traceId"), ("start_time", "trace_id"))
 _SIGNS = tuple(
-    frozenset(place + name for name in ("type", time, "input", *trace))
+    frozenset({*(place + name for name in ("type", time, "input", own)), *(place + name for name in trace)})
     for place in _PLACES
     for time, trace in (
         ("startTime", ("traceId",)),
@@ -139,8 +151,11 @@ _SIGNS = tuple(
         ("start_time", ()),
     )
     if trace or place.endswith("observations/*/")  # inside a trace an observation need not name it
+    for own in _OWN
+)
+_TRACES = tuple(
+    frozenset(f"data/*/{name}" for name in ("userId", "sessionId", "timestamp", own))
+    for own in ("observations", "tags")
 )
 
-_TRACES = frozenset({"data/*/userId", "data/*/sessionId", "data/*/timestamp", "data/*/id"})
-
-add_export("langfuse", (*_SIGNS, _TRACES), Langfuse)
+add_export("langfuse", (*_SIGNS, *_TRACES), Langfuse)

@@ -10,8 +10,8 @@ from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
-from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import Call, Found, RecordDecoder, fate
+from prefixwise.core.usage import Usage, counted, from_json
+from prefixwise.corpus.call import Call, Found, RecordDecoder, Unread, fate
 from prefixwise.corpus.dialect import name_in
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, body_of, encoded, given, name_of
@@ -65,6 +65,8 @@ class LangSmith(RecordDecoder):
         run = _decode(record)
         for raw in run.runs or ():
             yield from self.calls(bytes(raw))
+        if run.runs is None and run.run_type is None:
+            yield Unread("a run has no run_type")
         if run.runs is None and run.run_type == "llm":
             outputs = given(run.outputs)
             yield (fate(run.error) if run.error and not outputs else None) or _call(run, outputs, record)
@@ -108,19 +110,15 @@ def _body(inputs: bytes, tools: bytes) -> bytes:
 def _usage(run: _Run, outputs: bytes) -> Usage | None:
     """Return the run's own counts; their details name what was read from and written to a cache."""
     meta = _find_usage(msgspec.json.decode(outputs)) if outputs[:1] == b"{" else None
-    if isinstance(meta, dict) and type(meta.get("input_tokens")) is int and "input_token_details" in meta:
-        details = meta["input_token_details"]
-        details = details if isinstance(details, dict) else {}
-        return Usage(
-            meta["input_tokens"], details.get("cache_read"), details.get("cache_creation"), meta.get("output_tokens")
-        )
+    if isinstance(meta, dict) and isinstance(details := meta.get("input_token_details"), dict):
+        read, written = details.get("cache_read"), details.get("cache_creation")
+        return counted(meta.get("input_tokens"), read, written, meta.get("output_tokens"))
     if isinstance(meta, dict) and (usage := from_json(encoded(meta))) is not None:
         return usage
-    if type(run.prompt_tokens) is int and run.prompt_tokens > 0:  # a call without usage has zeros
-        details = run.prompt_token_details if isinstance(run.prompt_token_details, dict) else {}
-        output = run.completion_tokens if type(run.completion_tokens) is int else None
-        return Usage(run.prompt_tokens, details.get("cache_read"), details.get("cache_creation"), output)
-    return None
+    details = run.prompt_token_details if isinstance(run.prompt_token_details, dict) else {}
+    read, written = details.get("cache_read"), details.get("cache_creation")
+    found = counted(run.prompt_tokens, read, written, run.completion_tokens)
+    return found if found and found.prompt_tokens else None  # a call without usage has zeros
 
 
 def _find_usage(outputs: Any) -> Any:
@@ -138,7 +136,8 @@ def _find_usage(outputs: Any) -> Any:
 add_export(
     "langsmith",
     (
-        frozenset({"run_type", "inputs", "start_time"}),
+        frozenset({"run_type", "inputs", "start_time", "trace_id"}),
+        frozenset({"run_type", "inputs", "start_time", "dotted_order"}),
         frozenset({"runs/*/run_type", "runs/*/inputs", "runs/*/start_time"}),
     ),
     LangSmith,

@@ -15,14 +15,15 @@ from msgspec import UNSET
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage, from_json
-from prefixwise.corpus.call import FAILED, GATEWAY, Call, Found, RecordDecoder, fate
+from prefixwise.corpus.call import FAILED, GATEWAY, NO_PROMPT, Call, Found, RecordDecoder, fate
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import RawField, body_of, encoded, given, name_of
+from prefixwise.corpus.raw_json import RawField, body_of, encoded, given, name_of, unpacked, unpacked_answer
 
 
 class _Row(msgspec.Struct):
     request_id: Any = None
     id: Any = None
+    call_type: Any = None
     model: Any = None
     model_id: Any = None
     api_base: Any = None
@@ -64,6 +65,7 @@ class _Wrapped(msgspec.Struct):
     usage: RawField = UNSET
 
 
+_NO_PROMPT = ("embedding", "image", "transcription", "speech", "moderation", "rerank")
 _row = msgspec.json.Decoder(_Row)
 _metadata = msgspec.json.Decoder(_Metadata)
 _wrapped = msgspec.json.Decoder(_Wrapped)
@@ -75,13 +77,15 @@ class LiteLLM(RecordDecoder):
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return the call of one row."""
         row = _row.decode(record)
-        meta_json = given(row.metadata)
+        meta_json = unpacked(row.metadata)
         meta = _metadata.decode(meta_json) if meta_json else _Metadata()
-        response = given(row.response)
+        response = unpacked_answer(row.response)
         failed = "failure" in (row.status, meta.status)
         error = meta.error_information if isinstance(meta.error_information, dict) else {}
         if failed and fate(error.get("error_code"), error.get("error_class"), row.error_str):
             yield FAILED
+        elif any(word in str(row.call_type) for word in _NO_PROMPT):
+            yield NO_PROMPT
         elif row.cache_hit is True or str(row.cache_hit).lower() == "true":
             yield GATEWAY
         else:
@@ -108,14 +112,14 @@ class LiteLLM(RecordDecoder):
 
 def _body(row: _Row) -> bytes:
     """Return the body that the proxy was sent, else one made of the messages."""
-    sent = given(row.proxy_server_request)
+    sent = unpacked(row.proxy_server_request)
     if sent[:1] == b"{":
-        inner = given(_wrapped.decode(sent).body)
+        inner = unpacked(_wrapped.decode(sent).body)
         return inner or sent
-    messages = given(row.messages)
+    messages = unpacked(row.messages)
     if not messages:
         raise ValueError("the row holds no prompt: storing prompts is off in LiteLLM (store_prompts_in_spend_logs)")
-    parameters = given(row.model_parameters)
+    parameters = unpacked(row.model_parameters)
     return body_of(messages, given(_wrapped.decode(parameters).tools) if parameters[:1] == b"{" else b"")
 
 
@@ -131,9 +135,12 @@ def _usage(row: _Row, meta: _Metadata, response: bytes) -> Usage | None:
 
 add_export(
     "litellm",
-    (
-        frozenset({"request_id", "call_type", "startTime", "endTime"}),
-        frozenset({"id", "call_type", "startTime", "endTime", "model_parameters"}),
+    tuple(
+        frozenset({*own, "call_type", "startTime", "endTime"})
+        for own in (
+            *(("request_id", name) for name in ("spend", "cache_hit", "custom_llm_provider", "proxy_server_request")),
+            ("id", "model_parameters"),
+        )
     ),
     LiteLLM,
 )

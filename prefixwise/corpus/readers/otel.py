@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import epoch_seconds
-from prefixwise.corpus.call import Answer, Call, Found, fate
+from prefixwise.corpus.call import Answer, Call, Found, Unread, fate
 from prefixwise.corpus.conventions import genai
+from prefixwise.corpus.dialect import SHAPE_ERRORS
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.span import CONVENTIONS, Event, Span, Spoken, named, session_of, tenant_of
 
@@ -49,7 +50,7 @@ class _Values(msgspec.Struct):
 
 class _Pair(msgspec.Struct, frozen=True):
     key: str
-    value: _Value = _Value()
+    value: _Value | None = None
 
 
 class _Pairs(msgspec.Struct):
@@ -76,13 +77,13 @@ class _Span(msgspec.Struct):
     name: str = ""
     startTimeUnixNano: Any = None  # noqa: N815
     endTimeUnixNano: Any = None  # noqa: N815
-    attributes: list[_Pair] = []
-    events: list[_Event] = []
-    status: _Status = _Status()
+    attributes: list[_Pair] | None = None
+    events: list[_Event] | None = None
+    status: _Status | None = None
 
 
 class _ScopeSpans(msgspec.Struct):
-    spans: list[_Span] = []
+    spans: list[Raw] = []
 
 
 class _ResourceSpans(msgspec.Struct):
@@ -116,6 +117,8 @@ class _Export(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(_Export).decode
+_span_of = msgspec.json.Decoder(_Span).decode
+_NO_CALLS = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
 
 
 class OpenTelemetry:
@@ -129,11 +132,16 @@ class OpenTelemetry:
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return the calls among the spans of one export."""
         export = _decode(record)
+        if not export.resourceSpans and not export.resourceLogs:
+            yield Unread("no export of spans or log records (resourceSpans, resourceLogs)")
         for resource in export.resourceSpans:
             owner = _mapping(resource.resource.attributes)
             for scope in (*resource.scopeSpans, *resource.instrumentationLibrarySpans):
-                for wire in scope.spans:
-                    found = self._call(_span(wire, owner))
+                for raw in scope.spans:
+                    try:
+                        found = self._call(_span(_span_of(raw), owner))
+                    except SHAPE_ERRORS as problem:
+                        found = Unread(f"a span cannot be read: {problem}")
                     if found is not None:
                         yield found
         for logs in export.resourceLogs:
@@ -142,6 +150,8 @@ class OpenTelemetry:
                 self._keep(log_record, owner)
 
     def _call(self, span: Span) -> Found | None:
+        if span.attributes.get("gen_ai.operation.name") in _NO_CALLS:
+            return None
         for convention in self._conventions:
             spoken = convention.read(span)
             if spoken is not None:
@@ -216,16 +226,20 @@ def _span(wire: _Span, resource: dict[str, Any]) -> Span:
         _seconds(wire.startTimeUnixNano),
         _seconds(wire.endTimeUnixNano),
         _mapping(wire.attributes),
-        tuple(Event(event.name, _seconds(event.timeUnixNano), _mapping(event.attributes)) for event in wire.events),
+        tuple(
+            Event(event.name, _seconds(event.timeUnixNano), _mapping(event.attributes)) for event in wire.events or ()
+        ),
         resource,
-        wire.status.code in _ERROR,
-        wire.status.message,
+        wire.status is not None and wire.status.code in _ERROR,
+        "" if wire.status is None else wire.status.message,
     )
 
 
-def _mapping(pairs: list[_Pair]) -> dict[str, Any]:
+def _mapping(pairs: list[_Pair] | None) -> dict[str, Any]:
     return {  # most are text; a call for each would double the cost
-        pair.key: text if (text := pair.value.stringValue) is not UNSET else pair.value.python() for pair in pairs
+        pair.key: text if (text := pair.value.stringValue) is not UNSET else pair.value.python()
+        for pair in pairs or ()
+        if pair.value is not None
     }
 
 

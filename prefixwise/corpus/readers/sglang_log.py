@@ -15,9 +15,9 @@ from msgspec import UNSET, Raw
 
 from prefixwise.core.request import Mark
 from prefixwise.core.times import ABSENT, epoch_seconds
-from prefixwise.core.usage import Usage
+from prefixwise.core.usage import counted
 from prefixwise.corpus.call import Call, Found
-from prefixwise.corpus.engine_log import Clock, as_json, fields_at, literal_at, log_lines
+from prefixwise.corpus.engine_log import NO_LOGS, Clock, as_json, fields_at, literal_at, log_lines
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import RawField, given, name_of, obj
 
@@ -27,8 +27,12 @@ _EVENT_KEY = '"event"'
 _PREFIX = 400
 """Within how many characters of a line the words stand by which it is told; what follows is prompt."""
 _OUT = re.compile(r", out=\{")
-_CUT_TEXT = re.compile(r"""['"\]] \.\.\. ['"\[]""")
 _LEVEL_2 = 2048
+_LINES = 5000
+_WRITTEN_BY_SGLANG = re.compile(
+    r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?(?: [^\]]{1,30})?\] "
+    r"(?:(?:Receive|Finish): obj=|Prefill batch|Decode batch|server_args=ServerArgs|\{\"timestamp\")"
+)
 
 
 class _Object(msgspec.Struct):
@@ -130,9 +134,7 @@ def _call(seen: _Seen) -> Call | None:
         return None
     meta = said.meta
     latency, first = meta.get("e2e_latency"), meta.get("ttft")
-    usage = None
-    if type(meta.get("prompt_tokens")) is int:
-        usage = Usage(meta["prompt_tokens"], meta.get("cached_tokens"), None, meta.get("completion_tokens"))
+    usage = counted(meta.get("prompt_tokens"), meta.get("cached_tokens"), None, meta.get("completion_tokens"))
     start = ABSENT if seen.is_finished else seen.time
     return Call(
         said.prompt,
@@ -162,7 +164,7 @@ def _printed(seen: _Seen) -> _Said:
             ("extra_key", as_json(fields.get("extra_key", ""))),
         )
     )
-    is_cut = any(_CUT_TEXT.search(fields.get(key, "")) for key in ("text", "input_ids"))
+    is_cut = any(_is_cut_short(fields.get(key, "")) for key in ("text", "input_ids"))
     said = _Said(prompt, _name(fields.get("session_id", "")), is_cut)
     if seen.is_finished and (found := _OUT.search(line, end)):
         out, _ = fields_at(line, found.end() - 1)
@@ -192,6 +194,11 @@ def _logged(seen: _Seen) -> _Said:
     return _Said(prompt, name_of(request.session_id), is_cut, answer, out.meta_info)
 
 
+def _is_cut_short(source: str) -> bool:
+    """Say whether a printed value was cut in its middle: its first half is followed by dots."""
+    return source[literal_at(source, 0)[1] :].startswith(" ... ")
+
+
 def _name(source: str) -> str:
     data = as_json(source)
     return str(msgspec.json.decode(data)) if data[:1] == b'"' else ""
@@ -218,9 +225,14 @@ def _is_cut(value: bytes) -> bool:
     return len(text) == _LEVEL_2 + 3 and text[_LEVEL_2 // 2 : _LEVEL_2 // 2 + 3] == "..."
 
 
-def claims(_path: str, head: bytes) -> bool:
-    """Take a log that speaks of requests as SGLang does."""
-    return b"obj=GenerateReqInput(" in head or (b'"request.received' in head and b'"event"' in head)
+def claims(path: str, head: bytes) -> bool:
+    """Take a log whose lines begin as SGLang's do and speak of its work, or are its JSON."""
+    if path.endswith(NO_LOGS):
+        return False
+    lines = [line[:_PREFIX].decode("utf-8", "replace") for line in head.splitlines()[:_LINES]]
+    if lines and lines[0].lstrip()[:1] == "{":
+        return any(_LOGGED.match(line) for line in lines)
+    return any(_WRITTEN_BY_SGLANG.match(line) for line in lines)
 
 
 add_export("sglang-log", (), SglangLog, rank=15, records=log_lines, claims=claims)

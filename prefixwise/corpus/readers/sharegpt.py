@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
+from prefixwise.core.request import Section
 from prefixwise.corpus.call import Call, Found, RecordDecoder
 from prefixwise.corpus.export_log import add_export
-from prefixwise.corpus.raw_json import encoded, listed, name_of, obj
+from prefixwise.corpus.raw_json import encoded, name_of
 
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "tool": "tool", "observation": "tool",
@@ -35,22 +37,24 @@ class ShareGPT(RecordDecoder):
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return one call for each answer of the conversation."""
         one = _decode(record)
-        messages = []
+        messages: list[bytes] = []
         if isinstance(one.system, str) and one.system:
             messages.append(encoded({"role": "system", "content": one.system}))
         tools = _tools(one.tools)
+        head = (Section("tools", "/tools", [], whole=Raw(tools)),) if tools else ()
         for turn in one.conversations:
             said = str(turn.get("from", turn.get("role", "")))
             role = _ROLES.get(said.lower(), said or "user")
             text = turn.get("value", turn.get("content", ""))
             if role == "assistant" and messages:
                 yield Call(
-                    obj((("messages", listed(messages)), ("tools", tools))),
+                    b"",
                     api="openai-chat",
                     model=name_of(one.model),
                     session=name_of(one.id),
                     response=encoded(text),
                     has_reply=True,
+                    sections=(*head, Section("messages", "/messages", messages[:])),
                 )
             messages.append(encoded({"role": role, "content": text}))
 

@@ -14,7 +14,7 @@ import msgspec
 from prefixwise.core.request import Mark
 from prefixwise.core.times import ABSENT, epoch_seconds
 from prefixwise.corpus.call import Answer, Call, Found
-from prefixwise.corpus.engine_log import Clock, literal_at, log_lines
+from prefixwise.corpus.engine_log import NO_LOGS, Clock, literal_at, log_lines
 from prefixwise.corpus.export_log import add_export
 from prefixwise.corpus.raw_json import encoded, obj
 
@@ -30,6 +30,7 @@ _ENDED = re.compile(
 )
 _MESSAGE = re.compile(r".{0,200}?(?:\.py:\d+\] | (?=(?:Received|Request|Generated|Aborted|Finished) ))")
 """What stands before the message: level, time and the place in the source."""
+_LINES = 5000
 _KINDS = ("chatcmpl-", "cmpl-", "resp_", "generate-tokens-")
 
 
@@ -50,7 +51,8 @@ class VllmLog:
     def __init__(self) -> None:
         self._clock = Clock()
         self._bodies: dict[str, tuple[bytes, float]] = {}
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, int]] = set()
+        """Requests given out: by id, and by id and prompt, since clients may use an id again."""
 
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return what one line says."""
@@ -83,11 +85,12 @@ class VllmLog:
         ids_at = _IDS.search(line, end)
         ids = literal_at(line, ids_at.end())[0] if ids_at else b""
         held = self._bodies.pop(_bare(name), None)
-        if name in self._seen or not (ids or text):
+        prompt = (name, hash(ids or text))
+        if prompt in self._seen or not (ids or text):
             if held is not None:
                 self._bodies[_bare(name)] = held
             return
-        self._seen.add(name)
+        self._seen |= {prompt, (name, 0)}
         model = b""
         if held is not None:
             model = _model(held[0])
@@ -99,8 +102,8 @@ class VllmLog:
     def _held(self, name: str, time: float, adapter: bytes) -> Iterator[Found]:
         """Return the call whose body was logged before, where the log holds no rendered prompt of it."""
         held = self._bodies.pop(_bare(name), None)
-        if held is not None and name not in self._seen:
-            self._seen.add(name)
+        if held is not None and (name, 0) not in self._seen:
+            self._seen.add((name, 0))
             yield Call(_with(held[0], adapter), start=held[1] if held[1] == held[1] else time, id=name)
 
     def rest(self) -> Iterator[Found]:
@@ -133,10 +136,27 @@ def _with(body: bytes, adapter: bytes) -> bytes:
     return body[:-1] + b',"lora_path":%s}' % adapter if adapter and body[-1:] == b"}" else body
 
 
-def claims(_path: str, head: bytes) -> bool:
-    """Take a log that speaks of requests as vLLM does."""
-    text = head.decode("utf-8", "replace")
-    return any(pattern.search(text) for pattern in (_PROMPT, _RECEIVED, _BODY))
+_WRITTEN_BY_VLLM = re.compile(
+    r"(?:\(\w+ pid=\d+\) )?(?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \[[\w./]+:\d+\] "
+)
+
+
+def claims(path: str, head: bytes) -> bool:
+    """Take a log whose lines begin as vLLM's do, or are its JSON and speak of requests."""
+    if path.endswith(NO_LOGS):
+        return False
+    lines = [line.decode("utf-8", "replace") for line in head.splitlines()[:_LINES]]
+    if lines and lines[0].lstrip()[:1] == "{":
+        return any(_speaks_of_requests(line) for line in lines)
+    return any(_WRITTEN_BY_VLLM.match(line) for line in lines)
+
+
+def _speaks_of_requests(line: str) -> bool:
+    try:
+        message = _json_line(line).message
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return any(pattern.match(message) for pattern in (_PROMPT, _RECEIVED, _BODY))
 
 
 add_export("vllm-log", (), VllmLog, rank=15, records=log_lines, claims=claims)
