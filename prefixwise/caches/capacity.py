@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from prefixwise.caches.model_shape import parse_model_shape
+from prefixwise.caches.policy import positive
 from prefixwise.core.errors import UserError
 
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
@@ -14,6 +16,22 @@ _BYTES = {**_BINARY, **_DECIMAL}
 _TOKENS = {"tokens": 1, "ktokens": 10**3, "mtokens": 10**6}
 KV_SIZE = "token_bytes"
 """The parameter that says how many bytes of KV a token takes; `--model-shape` fills it in."""
+
+
+def for_model(rules: Sequence[str], shape: str | None) -> list[str]:
+    """Return `--under` rules with the size of a token's KV in those that name a capacity.
+
+    Args:
+        rules: As `--under` takes them.
+        shape: As `--model-shape` takes it, or None.
+
+    Raises:
+        UserError: The shape is none.
+    """
+    if shape is None:
+        return list(rules)
+    size = parse_model_shape(shape).token_bytes
+    return [f"{rule},{KV_SIZE}={size}" if "capacity=" in rule and KV_SIZE not in rule else rule for rule in rules]
 
 
 def capacity_in(parameters: Mapping[str, str], unit: int) -> int | None:
@@ -39,7 +57,7 @@ def capacity_in(parameters: Mapping[str, str], unit: int) -> int | None:
                 "a capacity in bytes needs the size of a token's KV",
                 help="name the model: --model-shape config.json, or layers=36,kv_heads=8,head_size=128,dtype=bf16",
             )
-        units = amount * _BYTES[name] / float(parameters[KV_SIZE]) / unit
+        units = amount * _BYTES[name] / positive(parameters, KV_SIZE, 1) / unit
     elif name in _TOKENS:
         units = amount * _TOKENS[name] / unit
     else:

@@ -14,6 +14,7 @@ def hitrate(
         list[str], typer.Argument(metavar="PATHS...", help="Logs, traces, folders, globs, or - for standard input.")
     ],
     under: o.Under = None,
+    model_shape: o.ModelShape = None,
     by: o.By = None,
     require: o.Require = None,
     rules: o.Rules = None,
@@ -43,12 +44,14 @@ def hitrate(
     Examples:
       prefixwise hitrate requests.jsonl
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
+      prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.requirements import parse_condition
+    from prefixwise.caches.capacity import for_model
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
@@ -70,7 +73,8 @@ def hitrate(
         replica=replica_field,
         salt=salt_field,
     )
-    check_arguments(under or (), by or ())
+    under = for_model(under or (), model_shape)
+    check_arguments(under, by or ())
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     book = Rulebook(rules or ())
     refuse_overwriting([path for _, path in outputs.files], paths)
@@ -79,7 +83,7 @@ def hitrate(
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     shown = Excerpts(excerpts)
-    result = hit_rate(corpus, under or (), by or (), shown, book)
+    result = hit_rate(corpus, under, by or (), shown, book)
     document = hit_rate_report(corpus, result, conditions, shown)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

@@ -90,7 +90,17 @@ ChatTemplates = Annotated[
 Under = Annotated[
     list[str] | None,
     typer.Option(
-        "--under", metavar="RULE", help="Count under this cache's rule, such as vllm:block=16. May be repeated."
+        "--under",
+        metavar="RULE",
+        help="Count under this cache's rule, such as vllm:block=16,capacity=40GiB. May be repeated.",
+    ),
+]
+ModelShape = Annotated[
+    str | None,
+    typer.Option(
+        "--model-shape",
+        metavar="SHAPE",
+        help="For capacities in bytes: a model's config.json, or layers=36,kv_heads=8,head_size=128,dtype=bf16.",
     ),
 ]
 Require = Annotated[

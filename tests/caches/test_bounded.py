@@ -13,7 +13,9 @@ from support.logs import Log, logs
 from support.reading import corpus_of
 
 from prefixwise.caches.block_caches import FirstIn, LeastFrequent, LeastRecent, TimeToLive
+from prefixwise.caches.capacity import for_model
 from prefixwise.caches.chain_replay import ChainReplay
+from prefixwise.caches.model_shape import parse_model_shape
 from prefixwise.caches.policy import Reason, parse_policy
 from prefixwise.caches.units import Units
 from prefixwise.core.errors import UserError
@@ -190,6 +192,54 @@ def test_a_capacity_is_blocks_or_tokens(given: str, blocks: int) -> None:
 def test_a_capacity_that_is_none_is_one_clear_error(given: str) -> None:
     with pytest.raises(UserError, match="capacity"):
         parse_policy(f"vllm:block=16,capacity={given}")
+
+
+SHAPES = {
+    "layers=30,kv_heads=3,head_size=64,dtype=fp32": 46_080,  # SmolLM2-135M, section 3.1 of the engine reference
+    "layers=36,kv_heads=8,head_size=128": 147_456,
+    "layers=61,latent=512,rope=64,dtype=bf16": 70_272,  # DeepSeek-V3
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_capacity_in_bytes_is_that_of_the_models_keys_and_values(shape: str) -> None:
+    assert parse_model_shape(shape).token_bytes == SHAPES[shape]
+    (rule,) = for_model(["vllm:block=16,capacity=40GiB"], shape)
+    blocks = 40 * 2**30 // (16 * SHAPES[shape])
+    assert parse_policy(rule).label == f"vllm:block=16,capacity={blocks}"
+
+
+CONFIGS = {
+    "llama": ({"num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 2, "hidden_size": 512}, 1024),
+    "gpt2": ({"num_hidden_layers": 2, "num_attention_heads": 8, "hidden_size": 512, "torch_dtype": "float32"}, 8192),
+    "deepseek": (
+        {
+            "num_hidden_layers": 2,
+            "num_attention_heads": 8,
+            "hidden_size": 512,
+            "kv_lora_rank": 96,
+            "qk_rope_head_dim": 32,
+        },
+        512,
+    ),
+    "vision": ({"text_config": {"num_hidden_layers": 1, "num_attention_heads": 4, "head_dim": 8}}, 128),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_models_config_says_its_shape(tmp_path: Path, name: str) -> None:
+    config, size = CONFIGS[name]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert parse_model_shape(str(tmp_path)).token_bytes == size
+    assert parse_model_shape(str(tmp_path / "config.json")).token_bytes == size
+
+
+@pytest.mark.parametrize(
+    "shape", ["nothing.json", "layers=2", "layers=x,kv_heads=1,head_size=1", "layers=2,dtype=b1", "a=1"]
+)
+def test_a_shape_that_is_none_is_one_clear_error(shape: str) -> None:
+    with pytest.raises(UserError):
+        parse_model_shape(shape)
 
 
 # -- the public trace -------------------------------------------------------------------------------------------------
