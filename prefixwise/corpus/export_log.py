@@ -15,7 +15,7 @@ from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer, Call, Decoder, Found, LeftOut, Unread
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
 from prefixwise.corpus.fields import apply_fields
-from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped, has_signs
+from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped, export_in
 from prefixwise.corpus.recognise import nearest, recognise
 from prefixwise.corpus.records import RawRecord, Records, raw_records, repaired
 
@@ -42,7 +42,7 @@ def add_export(
 
     def by_signs(_path: str, head: bytes) -> bool:
         starts = {line.lstrip()[:1] for line in head.lstrip().split(b"\n", 2)[:2]}  # the first may be the rest of one
-        return bool(starts & {b"{", b"["}) and has_signs(head, signs)
+        return bool(starts & {b"{", b"["}) and export_in(head) == name
 
     def open_file(path: str, options: ReadOptions) -> ExportLog:
         return ExportLog(name, path, options, start(), records)

@@ -29,16 +29,15 @@ def unpacked(raw: RawField | bytes) -> bytes:
     data = given(raw)
     if data[:1] != b'"':
         return data
-    text = msgspec.json.decode(data, type=str).strip()
-    if text[:1] not in ("{", "["):
+    inner = msgspec.json.decode(data, type=str).strip().encode()
+    if inner[:1] not in (b"{", b"["):
         return data
     try:
-        msgspec.json.decode(text)
+        msgspec.json.decode(inner, type=Raw)  # it is all JSON
     except (msgspec.MsgspecError, RecursionError):
-        if (mended := repaired(text.encode())) is None:
-            return data  # a text that begins like JSON
-        return given(mended)
-    return given(text.encode())
+        mended = repaired(inner)
+        return data if mended is None else given(mended)  # None: a text that begins like JSON
+    return given(inner)
 
 
 def answer_in(text: str) -> Any:
@@ -107,10 +106,11 @@ def body_of(prompt: bytes, tools: bytes = b"") -> bytes:
 
 def _holds_prompt(data: bytes) -> bool:
     """Say whether JSON holds a list of messages, a message or a body."""
-    value = msgspec.json.decode(data)
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(item, (dict, list)) for item in value)
-    return isinstance(value, dict) and any(key in value for key in (*_BODY_KEYS, "role", "content"))
+    if data[:1] == b"[":
+        items = msgspec.json.decode(data, type=list[Raw])
+        return bool(items) and all(bytes(memoryview(item)[:1]) in (b"{", b"[") for item in items)
+    keys = msgspec.json.decode(data, type=dict[str, Raw]) if data[:1] == b"{" else {}
+    return any(key in keys for key in (*_BODY_KEYS, "role", "content"))
 
 
 def name_of(*values: Any) -> str:

@@ -85,6 +85,7 @@ class Reading(Protocol):
 Progress = Callable[[int, int | None, str], None]
 """Called with (done, total or None, what) while a long job runs."""
 
+_FEW, _MANY = 3, 64
 HEAD = 1 << 16
 """How many first bytes a reader is shown, more where the first line is longer."""
 
@@ -128,10 +129,17 @@ def _places() -> frozenset[str]:
     return places_within(sign for reader in READERS for sign in reader.signs)
 
 
-def has_signs(head: bytes, signs: tuple[frozenset[str], ...]) -> bool:
-    """Say whether the first records of a file have all of one set of `signs`."""
-    paths = key_paths(head, _places())
-    return any(sign <= paths for sign in signs)
+@functools.lru_cache(maxsize=4)
+def export_in(head: bytes) -> str:
+    """Return the name of the export format that the first records of a file are of, '' for none.
+
+    Most formats show in their first records; only where none does, more are looked at.
+    """
+    for records in (_FEW, _MANY):
+        found = export_of(key_paths(head, _places(), records))
+        if found is not None:
+            return found.names[0]
+    return ""
 
 
 def export_of(paths: Collection[str]) -> Reader | None:

@@ -11,22 +11,22 @@ import msgspec
 
 _LISTS = "*"
 _DEEPEST = 5
-_RECORDS = 64
 _ELEMENTS = 3
 # A string that is cut off matches up to its end, and nothing is tried twice: cut records hold many quotes.
 _PIECE = re.compile(rb'\s*+(?:("[^"\\]*+(?:\\.[^"\\]*+)*+"?)|([\[\]{}:,])|([^\s\[\]{}:,"]++))', re.DOTALL)
 
 
 @functools.lru_cache(maxsize=4)
-def key_paths(head: bytes, within: frozenset[str] | None = None) -> frozenset[str]:
+def key_paths(head: bytes, within: frozenset[str] | None = None, records: int = 64) -> frozenset[str]:
     """Return the places of values in the first records, keys joined by `/`, `*` for the elements of a list.
 
     Args:
         head: Records as lines, as the elements of one list, or one document; the last may be cut off anywhere.
         within: Look only inside values at these places; everywhere where it is not given.
+        records: How many lines to look at.
     """
     found: set[str] = set()
-    lines = head.split(b"\n", _RECORDS)[:_RECORDS]
+    lines = head.split(b"\n", records)[:records]
     for number, line in enumerate(lines):
         try:
             value = msgspec.json.decode(line)

@@ -83,6 +83,10 @@ class _Span(msgspec.Struct):
 
 
 class _ScopeSpans(msgspec.Struct):
+    spans: list[_Span] = []
+
+
+class _RawSpans(msgspec.Struct):
     spans: list[Raw] = []
 
 
@@ -90,6 +94,14 @@ class _ResourceSpans(msgspec.Struct):
     resource: _Resource = _Resource()
     scopeSpans: list[_ScopeSpans] = []  # noqa: N815
     instrumentationLibrarySpans: list[_ScopeSpans] = []  # noqa: N815 - before OTLP 0.15
+
+
+class _ResourceRawSpans(msgspec.Struct):
+    """The same where a span is not of its shape: each is read by itself then."""
+
+    resource: _Resource = _Resource()
+    scopeSpans: list[_RawSpans] = []  # noqa: N815
+    instrumentationLibrarySpans: list[_RawSpans] = []  # noqa: N815
 
 
 class _Record(msgspec.Struct):
@@ -116,7 +128,13 @@ class _Export(msgspec.Struct):
     resourceLogs: list[_ResourceLogs] = []  # noqa: N815
 
 
+class _RawExport(msgspec.Struct):
+    resourceSpans: list[_ResourceRawSpans] = []  # noqa: N815
+    resourceLogs: list[_ResourceLogs] = []  # noqa: N815
+
+
 _decode = msgspec.json.Decoder(_Export).decode
+_decode_raw = msgspec.json.Decoder(_RawExport).decode
 _span_of = msgspec.json.Decoder(_Span).decode
 _NO_CALLS = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
 
@@ -131,15 +149,19 @@ class OpenTelemetry:
 
     def calls(self, record: bytes) -> Iterator[Found]:
         """Return the calls among the spans of one export."""
-        export = _decode(record)
+        export: _Export | _RawExport
+        try:
+            export = _decode(record)
+        except msgspec.ValidationError:
+            export = _decode_raw(record)
         if not export.resourceSpans and not export.resourceLogs:
             yield Unread("no export of spans or log records (resourceSpans, resourceLogs)")
         for resource in export.resourceSpans:
             owner = _mapping(resource.resource.attributes)
             for scope in (*resource.scopeSpans, *resource.instrumentationLibrarySpans):
-                for raw in scope.spans:
+                for wire in scope.spans:
                     try:
-                        found = self._call(_span(_span_of(raw), owner))
+                        found = self._call(_span(wire if isinstance(wire, _Span) else _span_of(wire), owner))
                     except SHAPE_ERRORS as problem:
                         found = Unread(f"a span cannot be read: {problem}")
                     if found is not None:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import Raw
 
 from prefixwise.core.errors import UserError
 from prefixwise.core.request import Request
@@ -129,10 +130,12 @@ def _cell(column: str, value: Any) -> Any:
 
 
 def _json_or_text(value: str) -> Any:
-    """Return the JSON of a cell if it holds objects; anything else is a text that looks like it."""
-    found = msgspec.json.decode(value)
-    inner = found[0] if isinstance(found, list) and found else found
-    return found if isinstance(inner, (dict, list)) or found in ([], {}) else value
+    """Return the JSON of a cell, as it is, if it holds objects; anything else is a text that looks like it."""
+    data = value.encode()
+    if data[:1] == b"{":
+        return msgspec.json.decode(data, type=Raw)
+    items = msgspec.json.decode(data, type=list[Raw])
+    return Raw(data) if not items or bytes(memoryview(items[0])[:1]) in (b"{", b"[") else value
 
 
 class TableLog:
