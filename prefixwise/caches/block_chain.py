@@ -118,7 +118,7 @@ class BlockChainCache(Bookkeeping):
             return len(self.free_queue)
         return len(self.free_queue) - held.loads - sum(not self._references[block] for block in held.blocks)
 
-    def lock(self, match: Match, *, priority: int = 0) -> BlockTable:
+    def lock(self, match: Match, *, priority: int | None = None) -> BlockTable:
         """Reference the matched blocks, and load those of lower tiers into blocks from the queue's head."""
         found = match.handle
         if not isinstance(found, _Found):
@@ -145,7 +145,8 @@ class BlockChainCache(Bookkeeping):
         self._require(table)
         if blocks > len(self.free_queue):
             raise OutOfBlocksError(f"{blocks} blocks are wanted, {len(self.free_queue)} are free")
-        taken = tuple(self._pop(table) for _ in range(blocks))
+        taken = tuple(self._pop() for _ in range(blocks))
+        self._emit(Allocated(self.clock.stamp(), table.id, taken))
         table.blocks.extend(taken)
         return taken
 
@@ -245,7 +246,9 @@ class BlockChainCache(Bookkeeping):
         """Fill the table in order; at an entry that cannot be read the hit ends, and what comes after is given back."""
         keys = [(table.namespace, block_hash) for block_hash in found.hashes[: len(found.places)]]
         self._tiers.pin(keys)
-        targets = [self._pop(table) if isinstance(place, str) else place for place in found.places]
+        targets = [self._pop() if isinstance(place, str) else place for place in found.places]
+        new = [target for target, place in zip(targets, found.places, strict=True) if isinstance(place, str)]
+        self._emit(Allocated(self.clock.stamp(), table.id, tuple(new)))
         tiers: list[str] = []
         for key, place, target in zip(keys, found.places, targets, strict=True):
             if isinstance(place, int):
@@ -263,7 +266,7 @@ class BlockChainCache(Bookkeeping):
         table.cached_tokens = len(tiers) * self.block_size
         table.by_tier = add_up((tier, self.block_size) for tier in tiers)
 
-    def _pop(self, table: BlockTable) -> int:
+    def _pop(self) -> int:
         block = self.free_queue.pop()
         key = self._key_of.get(block)
         if key is not None:
@@ -274,7 +277,6 @@ class BlockChainCache(Bookkeeping):
             else:
                 self._emit(Demoted(self.clock.stamp(), key, IDLE, kept, block))
         self._references[block] = 1
-        self._emit(Allocated(self.clock.stamp(), table.id, block))
         return block
 
     def _unreference(self, blocks: Sequence[int]) -> None:

@@ -35,7 +35,7 @@ class Bookkeeping:
         """Return the tables of running requests in order of their locks."""
         return tuple(self._tables.values())
 
-    def _open(self, match: Match, priority: int) -> BlockTable:
+    def _open(self, match: Match, priority: int | None) -> BlockTable:
         self._numbers += 1
         table = BlockTable(self._numbers, match, priority)
         self._tables[table.id] = table

@@ -15,11 +15,11 @@ from prefixwise.caches.block_keys import Key, NamespaceId
 
 
 class Allocated(msgspec.Struct, frozen=True, tag=True):
-    """A free block was given to a request; what it held before was evicted first."""
+    """Free blocks were given to a request; what they held before was evicted first."""
 
     time: int
     table: int
-    block: int
+    blocks: tuple[int, ...]
 
 
 class Hit(msgspec.Struct, frozen=True, tag=True):
@@ -61,21 +61,24 @@ class Evicted(msgspec.Struct, frozen=True, tag=True):
 
 
 class Demoted(msgspec.Struct, frozen=True, tag=True):
-    """An entry left `source` (the device: its `block` too) and is now in the lower tier `target`, or still is."""
+    """An entry left `source` (the device: its `block` too) and is now in the lower tier `target`, or still is.
+
+    Entries of caches whose lower tiers are not found by key have none.
+    """
 
     time: int
-    key: Key
+    key: Key | None
     source: str
     target: str
     block: int | None = None
 
 
 class Copied(msgspec.Struct, frozen=True, tag=True):
-    """An entry was also written to the lower tier `target`, which keeps it when the device drops it."""
+    """An entry was also written to the lower tier `target`, from a device block or (None) from another tier."""
 
     time: int
     key: Key
-    block: int
+    block: int | None
     target: str
 
 
@@ -83,7 +86,7 @@ class Loaded(msgspec.Struct, frozen=True, tag=True):
     """An entry of the lower tier `source` was read back into a device block."""
 
     time: int
-    key: Key
+    key: Key | None
     block: int
     source: str
 

@@ -69,7 +69,7 @@ class BlockTable:
         namespace: Namespace of the request.
         contents: Contents of its prompt.
         prompt_tokens: Length of the prompt that was matched.
-        priority: For caches that evict by priority.
+        priority: Priority that the request was locked with; None is the cache's default.
         blocks: Device blocks in order. Caches that merge duplicates replace some of them in `commit`: read them after.
         cached_tokens: Tokens that need not be computed. Less than `Match.usable` where a load failed.
         by_tier: The same by tier.
@@ -80,7 +80,7 @@ class BlockTable:
         "blocks", "by_tier", "cached_tokens", "committed", "contents", "id", "namespace", "priority", "prompt_tokens",
     )  # fmt: skip
 
-    def __init__(self, number: int, match: Match, priority: int) -> None:
+    def __init__(self, number: int, match: Match, priority: int | None) -> None:
         self.id = number
         self.namespace = match.namespace
         self.contents = match.contents
@@ -135,8 +135,12 @@ class PrefixCache(Protocol):
         """
         ...
 
-    def lock(self, match: Match, *, priority: int = 0) -> BlockTable:
+    def lock(self, match: Match, *, priority: int | None = None) -> BlockTable:
         """Hold what was matched and return the request's table. No other call may come between the two.
+
+        Args:
+            match: What `match` returned.
+            priority: For caches that evict by priority; higher stays longer.
 
         Raises:
             OutOfBlocksError: There is no room for the match's loads.

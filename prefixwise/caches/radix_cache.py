@@ -128,7 +128,7 @@ class RadixCache(Bookkeeping):
             pages -= self._tree.unlocked(self._handle(held).node) // self.block_size + held.loads
         return pages
 
-    def lock(self, match: Match, *, priority: int = 0) -> BlockTable:
+    def lock(self, match: Match, *, priority: int | None = None) -> BlockTable:
         """Protect the path to the matched node, and load the pages of lower tiers into the tree."""
         found = self._handle(match)
         if self.available(match) < 0:
@@ -153,8 +153,7 @@ class RadixCache(Bookkeeping):
             raise OutOfBlocksError(f"{blocks} pages are wanted, {self.available()} are free or evictable")
         self._evict((blocks - len(self._free)) * self.block_size)
         taken = tuple(heapq.heappop(self._free) for _ in range(blocks))
-        for block in taken:
-            self._emit(Allocated(self.clock.stamp(), table.id, block))
+        self._emit(Allocated(self.clock.stamp(), table.id, taken))
         table.blocks.extend(taken)
         return taken
 
@@ -305,7 +304,7 @@ class RadixCache(Bookkeeping):
             table.namespace,
             padded,
             table.blocks[:pages],
-            priority=table.priority,
+            priority=table.priority or 0,
             counted=held.inserted,
             hashes=hashes,
             owner=table.id if self._step else 0,
@@ -331,7 +330,7 @@ class RadixCache(Bookkeeping):
         if 0 < pages < len(tokens) // self.block_size:
             padded = with_contents(tokens, table.contents)
             length = pages * self.block_size
-            priority = table.priority + 1
+            priority = (table.priority or 0) + 1
             self._tree.insert(table.namespace, padded, table.blocks[:pages], priority=priority, counted=length)
 
     def _move_lock(self, table: BlockTable, node: Node) -> None:

@@ -25,7 +25,7 @@ def admit(
     *,
     contents: Sequence[Content] = (),
     limit: int | None = None,
-    priority: int = 0,
+    priority: int | None = None,
 ) -> tuple[Match, BlockTable | None]:
     """Look up, allocate and commit a whole prompt.
 

@@ -26,12 +26,16 @@ class BlockStore(Protocol[Id]):
         """Return a block's contents. Raises MissingBlockError for one that is absent or damaged."""
         ...
 
-    def copy(self, source: Id, target: Id, tokens: int) -> None:
-        """Copy the first `tokens` tokens of one block to another. Raises MissingBlockError as `get` does."""
-        ...
-
     def drop(self, block: Id) -> None:
         """Forget a block; no error where there is none."""
+        ...
+
+
+class BlockPool(BlockStore[int], Protocol):
+    """The device's blocks by number."""
+
+    def copy(self, source: int, target: int, tokens: int) -> None:
+        """Copy the first `tokens` tokens of one block to another. Raises MissingBlockError as `get` does."""
         ...
 
 

@@ -191,7 +191,7 @@ class Tiers:
     def _promote(self, key: Key, contents: object, above: Sequence[Tier]) -> None:
         for level, tier in enumerate(self._writable):
             if tier in above and self._put(level, key, contents):
-                self._listener(Copied(self.clock.stamp(), key, -1, tier.name))
+                self._listener(Copied(self.clock.stamp(), key, None, tier.name))
 
     def _put(self, level: int, key: Key, contents: object) -> bool:
         """Write an entry to the writable tier `level`, moving its oldest one down; False where there is no room."""

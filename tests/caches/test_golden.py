@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from prefixwise.caches.block_chain import BlockChainCache
-from prefixwise.caches.events import Evicted, Event, Freed, Stored
+from prefixwise.caches.events import Event, Evicted, Freed, Stored
 from prefixwise.caches.prefix_cache import BlockTable
 from prefixwise.caches.radix_cache import RadixCache
 from prefixwise.caches.requests import admit, append, blocks_for, new_blocks
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "golden"
-INPUTS = {"op", "id", "tokens", "token", "salt"}
+INPUTS = {"op", "id", "tokens", "token", "salt", "priority"}
 
 
 def streams(pattern: str) -> list[Any]:
@@ -97,7 +97,7 @@ def sglang_step(
         answer = {"cached_tokens": match.usable, "hit_slots": slots(match.blocks)}
         answer["admitted"] = needed <= cache.available(match)
         if answer["admitted"]:
-            table = cache.lock(match)
+            table = cache.lock(match, priority=step.get("priority"))
             short = (needed - cache.free_blocks) * page
             answer["new_slots"] = slots(cache.take(table, needed))
             assert len(table.blocks) == blocks_for(len(tokens), page)
