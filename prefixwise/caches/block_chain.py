@@ -17,7 +17,7 @@ from prefixwise.caches.block_keys import BlockHash, Content, HashBlock, Key, Nam
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Demoted, Evicted, Freed, Listener, Stored, Unregistered, ignore
 from prefixwise.caches.free_queue import FreeQueue
-from prefixwise.caches.prefix_cache import IDLE, RUNNING, BlockTable, CommitAt, Match, OutOfBlocksError
+from prefixwise.caches.prefix_cache import IDLE, RUNNING, BlockTable, CommitAt, Match, OutOfBlocksError, PrefixCache
 from prefixwise.caches.tiers import Tiers
 
 NULL_BLOCK = 0
@@ -37,7 +37,7 @@ class _Step(msgspec.Struct, frozen=True):
     due: dict[int, int]
 
 
-class BlockChainCache(Bookkeeping):
+class BlockChainCache(Bookkeeping, PrefixCache):
     """vLLM's prefix cache.
 
     Args:

@@ -8,10 +8,10 @@ from prefixwise.caches.block_keys import Content, NamespaceId
 from prefixwise.caches.bookkeeping import Bookkeeping, ensure
 from prefixwise.caches.events import Allocated, Freed, Listener, ignore
 from prefixwise.caches.free_queue import FreeQueue
-from prefixwise.caches.prefix_cache import BlockTable, Match, OutOfBlocksError
+from prefixwise.caches.prefix_cache import BlockTable, Match, OutOfBlocksError, PrefixCache
 
 
-class NullCache(Bookkeeping):
+class NullCache(Bookkeeping, PrefixCache):
     """Blocks without reuse.
 
     Args:

@@ -16,7 +16,7 @@ from prefixwise.caches.block_keys import BlockHash, Content, Key, NamespaceId, e
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Demoted, Evicted, Freed, Listener, Stored, Unregistered, ignore
 from prefixwise.caches.eviction_orders import EVICTION_ORDERS
-from prefixwise.caches.prefix_cache import IDLE, RUNNING, BlockTable, CommitAt, Match, OutOfBlocksError
+from prefixwise.caches.prefix_cache import IDLE, RUNNING, BlockTable, CommitAt, Match, OutOfBlocksError, PrefixCache
 from prefixwise.caches.radix_tree import Node, RadixTree
 from prefixwise.caches.tiers import Tiers
 
@@ -39,7 +39,7 @@ class _Held:
         self.inserted = 0
 
 
-class RadixCache(Bookkeeping):
+class RadixCache(Bookkeeping, PrefixCache):
     """SGLang's prefix cache.
 
     Args:

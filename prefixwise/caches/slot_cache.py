@@ -14,7 +14,7 @@ import msgspec
 from prefixwise.caches.block_keys import Content, NamespaceId, with_contents
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Demoted, Evicted, Freed, Listener, Loaded, Stored, Unregistered, ignore
-from prefixwise.caches.prefix_cache import HOST, IDLE, BlockTable, Match, OutOfBlocksError
+from prefixwise.caches.prefix_cache import HOST, IDLE, BlockTable, Match, OutOfBlocksError, PrefixCache
 from prefixwise.caches.radix_tree import common_length
 from prefixwise.caches.stores import BlockStore, CountingStore
 
@@ -57,7 +57,7 @@ class _Found(msgspec.Struct, frozen=True):
     load: _Saved | None = None
 
 
-class SlotCache(Bookkeeping):
+class SlotCache(Bookkeeping, PrefixCache):
     """llama.cpp's prompt cache. A block is one token: cell `p` of slot `s` is block `s * slot_tokens + p`.
 
     Args:
@@ -180,8 +180,8 @@ class SlotCache(Bookkeeping):
 
     def release(self, table: BlockTable, tokens: Sequence[int] | None = None) -> None:
         """Make the slot idle; it keeps what was computed."""
+        self._require_room(table, len(tokens or ()))
         if tokens is not None:
-            self._require_room(table, len(tokens))
             self._note(table, tokens, len(tokens))
         slot = self._slot_of(table)
         self._close(table)

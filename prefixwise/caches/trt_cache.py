@@ -14,7 +14,7 @@ import msgspec
 from prefixwise.caches.block_keys import Content, NamespaceId, extra_keys
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Freed, Listener, Stored, ignore
-from prefixwise.caches.prefix_cache import HOST, IDLE, RUNNING, BlockTable, Match, OutOfBlocksError
+from prefixwise.caches.prefix_cache import HOST, IDLE, RUNNING, BlockTable, Match, OutOfBlocksError, PrefixCache
 from prefixwise.caches.radix_tree import common_length
 from prefixwise.caches.stores import BlockPool, BlockStore
 from prefixwise.caches.trt_pool import (
@@ -50,7 +50,7 @@ class _Held:
         self.retention = retention
 
 
-class TrtCache(Bookkeeping):
+class TrtCache(Bookkeeping, PrefixCache):
     """TensorRT-LLM's prefix cache.
 
     Args:
