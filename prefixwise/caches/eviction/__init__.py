@@ -1,0 +1,1 @@
+"""Orders in which a radix tree gives up its leaves: one file an order."""
