@@ -7,7 +7,7 @@ block; at page size 1, SGLang's default, a block is a token.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from prefixwise.caches.block_keys import BlockHash, NamespaceId
@@ -17,6 +17,7 @@ from prefixwise.caches.eviction_orders import EvictionOrder
 
 ChildKey: TypeAlias = tuple[NamespaceId | None, tuple[int, ...]]
 
+_SPARE = 64
 LOWEST_PRIORITY = -(2**63)
 
 
@@ -60,13 +61,20 @@ class Node:
         self.priority = priority
 
 
-def common_length(left: Sequence[int], right: Sequence[int], offset: int, most: int) -> int:
+def common_length(left: tuple[int, ...], right: Sequence[int], offset: int, most: int) -> int:
     """Return how many leading items of `left` equal those of `right` from `offset` on, at most `most`."""
-    most = min(most, len(left), len(right) - offset)
-    for index in range(most):
-        if left[index] != right[offset + index]:
-            return index
-    return max(0, most)
+    most = max(0, min(most, len(left), len(right) - offset))
+    other = tuple(right[offset : offset + most])
+    if left[:most] == other:
+        return most
+    low, high = 0, most - 1
+    while low < high:  # whole slices are compared at memory speed
+        middle = (low + high + 1) // 2
+        if left[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 class RadixTree:
@@ -76,6 +84,7 @@ class RadixTree:
         page: Tokens in a page.
         order: Which leaf goes first.
         clock: Gives the stamps.
+        weigh: Says how many tokens a run of tokens stands for; a simulator may pass one number for many.
 
     Attributes:
         root: The root; it has no tokens and is never evicted.
@@ -83,7 +92,9 @@ class RadixTree:
         protected: Tokens of nodes with locks.
     """
 
-    def __init__(self, page: int, order: EvictionOrder, clock: LogicalClock) -> None:
+    def __init__(
+        self, page: int, order: EvictionOrder, clock: LogicalClock, weigh: Callable[[tuple[int, ...]], int] = len
+    ) -> None:
         self.page = page
         self.root = Node(clock, None, 0, LOWEST_PRIORITY)
         self.root.lock_count = 1
@@ -91,6 +102,9 @@ class RadixTree:
         self.protected = 0
         self._order = order
         self._clock = clock
+        self._weigh = weigh
+        # What may be evicted, by key; an entry whose key has changed since is passed over.
+        self._queue: list[tuple[tuple[int, ...], int, Node]] = []
         # Nodes without locks and children; a dictionary, because a set has no order of its own.
         self._leaves: dict[Node, None] = {}
         self._fresh: list[Node] = []
@@ -110,6 +124,7 @@ class RadixTree:
             if child is None:
                 break
             child.last_access = now
+            self._queue_leaf(child)
             shared = self._shared_pages(child, tokens, depth, length)
             depth += shared
             if shared < len(child.tokens):
@@ -166,6 +181,9 @@ class RadixTree:
             node.priority = max(node.priority, priority)
             if depth > counted:
                 node.hit_count += 1
+            self._queue_leaf(node)
+            if node is not child:
+                self._queue_leaf(child)
         present = depth
         if depth < length:
             key = self._child_key(node, namespace, tokens, depth)
@@ -178,7 +196,7 @@ class RadixTree:
             if owner:
                 self._fresh.append(leaf)
             node.children[key] = leaf
-            self.evictable += len(leaf.tokens)
+            self.evictable += self._weigh(leaf.tokens)
             self._update_leaf(node)
             self._update_leaf(leaf)
             node = leaf
@@ -188,8 +206,9 @@ class RadixTree:
         """Protect the path from the root to `node`."""
         for step in self.path(node):
             if not step.lock_count:
-                self.evictable -= len(step.tokens)
-                self.protected += len(step.tokens)
+                weight = self._weigh(step.tokens)
+                self.evictable -= weight
+                self.protected += weight
             step.lock_count += 1
             self._update_leaf(step)
 
@@ -202,31 +221,40 @@ class RadixTree:
                 if not step.lock_count:
                     freed.extend(step.blocks)
             elif not step.lock_count:
-                self.evictable += len(step.tokens)
-                self.protected -= len(step.tokens)
+                weight = self._weigh(step.tokens)
+                self.evictable += weight
+                self.protected -= weight
                 self._update_leaf(step)
         return freed
 
     def unlocked(self, node: Node) -> int:
         """Return the tokens of the path that a lock would protect anew."""
-        return sum(len(step.tokens) for step in self.path(node) if not step.lock_count)
+        return sum(self._weigh(step.tokens) for step in self.path(node) if not step.lock_count)
 
     def evict(self, tokens: int) -> list[Node]:
         """Take out leaves, whole, until at least `tokens` tokens are gone or no leaf is left; return them in order.
 
         A parent that becomes a leaf competes at once.
         """
-        heap = [(self._order(leaf), leaf.created, leaf) for leaf in self._leaves]
-        heapq.heapify(heap)
         gone: list[Node] = []
-        while tokens > 0 and heap:
-            leaf = heapq.heappop(heap)[2]
-            tokens -= len(leaf.tokens)
+        while tokens > 0 and self._queue:
+            key, _, leaf = heapq.heappop(self._queue)
+            if leaf not in self._leaves or key != self._order(leaf):
+                continue
+            tokens -= self._weigh(leaf.tokens)
             gone.append(leaf)
-            parent = self._remove(leaf)
-            if not parent.children and not parent.lock_count:
-                heapq.heappush(heap, (self._order(parent), parent.created, parent))
+            self._remove(leaf)
         return gone
+
+    def _queue_leaf(self, node: Node) -> None:
+        """Queue a node whose key is new, if it may be evicted."""
+        if node not in self._leaves:
+            return
+        if len(self._queue) > 4 * len(self._leaves) + _SPARE:  # most entries are out of date
+            self._queue = [(self._order(leaf), leaf.created, leaf) for leaf in self._leaves]
+            heapq.heapify(self._queue)
+        else:
+            heapq.heappush(self._queue, (self._order(node), node.created, node))
 
     def settle(self, owner: int | None = None) -> None:
         """Treat what was inserted in this step, by one table or (None) all, like everything else from now on."""
@@ -279,7 +307,7 @@ class RadixTree:
                 parent is self.root or parent.lock_count >= node.lock_count, "a locked node lies below an unlocked one"
             )
             ensure((node in self._leaves) == (not node.lock_count and not node.children), "a leaf is missing")
-            sums[node.lock_count > 0] += len(node.tokens)
+            sums[node.lock_count > 0] += self._weigh(node.tokens)
         ensure((self.protected, self.evictable) == (sums[True], sums[False]), "the tree's sums are wrong")
         ensure(len(self._leaves) <= sum(1 for _ in self.nodes()), "a leaf is not in the tree")
 
@@ -316,7 +344,7 @@ class RadixTree:
         if parent is None:
             raise ValueError("the root cannot be evicted")
         del parent.children[self._child_key(parent, leaf.namespace, leaf.tokens, 0)]
-        self.evictable -= len(leaf.tokens)
+        self.evictable -= self._weigh(leaf.tokens)
         self._leaves.pop(leaf, None)
         leaf.owner = 0
         self._update_leaf(parent)
@@ -337,9 +365,9 @@ class RadixTree:
             cut.extend(node.blocks)
             self._leaves.pop(node, None)
             if node.lock_count:
-                self.protected -= len(node.tokens)
+                self.protected -= self._weigh(node.tokens)
             else:
-                self.evictable -= len(node.tokens)
+                self.evictable -= self._weigh(node.tokens)
                 freed.extend(node.blocks)
 
     def _update_leaf(self, node: Node) -> None:
@@ -347,5 +375,6 @@ class RadixTree:
             return
         if node.lock_count or node.children:
             self._leaves.pop(node, None)
-        else:
+        elif node not in self._leaves:
             self._leaves[node] = None
+            self._queue_leaf(node)

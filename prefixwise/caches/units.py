@@ -8,6 +8,54 @@ from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tree import ROOT
 
 
+class Runs:
+    """Runs of whole units that no request parts: no prompt, and nothing that it may use, ends inside one.
+
+    Args:
+        rows: The corpus.
+        size: Tokens in a unit.
+
+    Attributes:
+        weights: Units in each run, by number.
+    """
+
+    def __init__(self, rows: Rows, size: int) -> None:
+        self.size = size
+        self._parent = rows.tree.parent
+        depth = rows.tree.depth
+        # The last token is never served, so of a prompt that ends with a unit the last unit stands apart.
+        ends_whole = bytearray(len(rows.tree))
+        for node, tokens in zip(rows.node, rows.prompt_tokens, strict=True):
+            ends_whole[node] = tokens % size == 0
+        self.weights: list[int] = []
+        self._runs: list[tuple[int, ...]] = []
+        for node, parent in enumerate(self._parent):
+            count = depth[node] // size - (depth[parent] // size if parent != ROOT else 0)
+            parts = (count - 1, 1) if ends_whole[node] else (count,)
+            first = len(self.weights)
+            self.weights.extend(part for part in parts if part)
+            self._runs.append(tuple(range(first, len(self.weights))))
+
+    def on_path(self, node: int) -> list[int]:
+        """Return the numbers of the runs from the root to `node`."""
+        runs, parent = self._runs, self._parent
+        steps = []
+        while node != ROOT:
+            if runs[node]:
+                steps.append(runs[node])
+            node = parent[node]
+        return [run for step in reversed(steps) for run in step]
+
+    def within(self, path: list[int], units: int) -> int:
+        """Return how many leading runs of `path` make up `units` units."""
+        weights = self.weights
+        for count, run in enumerate(path):
+            if units <= 0:
+                return count
+            units -= weights[run]
+        return len(path)
+
+
 class Units:
     """Numbers every distinct unit of a corpus; a unit is known by all tokens up to its end, as in a hash chain.
 
