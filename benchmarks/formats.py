@@ -1,7 +1,8 @@
 """Measure what reading each format costs: `python -m benchmarks.formats --help`.
 
 The same workload is written in every format of `tests/formats`, and read in one process in interleaved rounds; the
-figure is CPU time a request over that of a plain log of bodies with the same prompts and times, medians compared.
+figure is CPU time a request over that of plain logs of bodies with the same prompts and times, in as many files,
+medians compared.
 Target: at most 1.5.
 
 Exit codes: 0 all reached, 1 a target missed.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import json
 import statistics
 import sys
@@ -34,10 +36,14 @@ BODIES = " bodies"
 
 
 def plain_bodies(form: Format, requests: int) -> Files:
-    """Return the requests that a format holds as a plain log of bodies."""
-    held = form.holds(build(form.model, requests))
-    records = (json.dumps(reference_record(form, exchange), ensure_ascii=False) for exchange in held)
-    return [("bodies.jsonl", "".join(f"{record}\n" for record in records).encode())]
+    """Return the requests that a format holds as plain logs of bodies, in as many files as the format takes."""
+    workload = build(form.model, requests)
+    held = form.holds(workload)
+    records = [json.dumps(reference_record(form, exchange), ensure_ascii=False) + "\n" for exchange in held]
+    files = min(len(form.write(workload)), len(records))
+    cuts = [len(records) * number // files for number in range(files + 1)]
+    parts = ("".join(records[first:last]).encode() for first, last in itertools.pairwise(cuts))
+    return [(f"bodies-{number}.jsonl", part) for number, part in enumerate(parts)]
 
 
 def written(name: str, requests: int, folder: Path) -> tuple[list[str], ReadOptions]:

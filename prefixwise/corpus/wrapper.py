@@ -6,6 +6,7 @@ yields the body's raw items and everything around it, and skips the rest.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -134,6 +135,12 @@ class WrapperDecoder:
                 return self._body_decoder.decode(body)
             body = msgspec.json.decode(body, type=list[Raw])
         return self._body_type(**{self._prompt_field: body})
+
+
+@functools.lru_cache(maxsize=64)
+def wrapper_decoder(path: tuple[str, ...], body: type[msgspec.Struct]) -> WrapperDecoder:
+    """Return the decoder for bodies at `path`; it is made once, for logs of a file a request."""
+    return WrapperDecoder(path, body)
 
 
 def _around(found: dict[str, Any]) -> Around:

@@ -19,7 +19,7 @@ from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, neare
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
 from prefixwise.corpus.records import RawRecord, raw_records, repaired
 from prefixwise.corpus.sources import PROMPT_SUFFIXES
-from prefixwise.corpus.wrapper import Around, WrapperDecoder
+from prefixwise.corpus.wrapper import Around, WrapperDecoder, wrapper_decoder
 
 
 class _UnreadableError(Exception):
@@ -135,7 +135,7 @@ class BodyLog:
         inner = _after_star(now.path) or ()
         decoder = self._decoders.get((now.dialect.name, inner))
         if decoder is None:
-            decoder = self._decoders[now.dialect.name, inner] = WrapperDecoder(inner, now.dialect.body)
+            decoder = self._decoders[now.dialect.name, inner] = wrapper_decoder(inner, now.dialect.body)
             self._paths[format_pointer(*now.path)] = None
         body, around = decoder.decode(data)
         if body is None:
