@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Section
-from prefixwise.corpus.dialect import compact_json, name_in
+from prefixwise.corpus.dialect import Draft, compact_json, name_in
 
 _TENANT_NAMES = ("tenant_id", "tenant", "user_id")
 _SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
@@ -39,6 +39,22 @@ class MessagesBody(CommonBody):
     response_format: Raw | UnsetType = UNSET
     functions: Raw | UnsetType = UNSET
     max_completion_tokens: Raw | UnsetType = UNSET
+
+
+class ToolsAndMessages(msgspec.Struct):
+    """What exporters keep of a request to no API in particular: tools, messages, and whose model."""
+
+    messages: list[Raw] | None = None
+    tools: Raw | UnsetType = UNSET
+    model: str = ""
+
+
+def tools_then_messages(body: ToolsAndMessages) -> Draft:
+    """Read such a body. Raises ValueError where it holds no messages."""
+    if body.messages is None:
+        raise ValueError("no `messages` list")
+    sections = [tools_section("/tools", body.tools)] if is_given(body.tools) else []
+    return Draft(body.model, (*sections, Section("messages", "/messages", body.messages)))
 
 
 _namespace_values = operator.attrgetter(

@@ -69,6 +69,21 @@ SHAPE_ERRORS = (
 """What reading a record of the wrong shape may raise: the record is broken, not the program."""
 
 
+def what_is_wrong(problem: Exception, of: str) -> str:
+    """Say in a clause why a record could not be read.
+
+    Args:
+        problem: One of `SHAPE_ERRORS`.
+        of: Whose shape it should have had: `API` or `format`.
+    """
+    if isinstance(problem, RecursionError):
+        return "nested too deeply"
+    text = str(problem)[:200]
+    if isinstance(problem, (msgspec.MsgspecError, ValueError)) and text:
+        return text
+    return f"not of the shape of its {of} ({type(problem).__name__}: {text})"
+
+
 def reply_turn(api: str, answer: Any, opens_reply: bool) -> Turn | None:
     """Read a logged answer: as its API writes it, as another one does (gateways translate), or as a bare message.
 

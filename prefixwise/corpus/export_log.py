@@ -13,7 +13,7 @@ import msgspec
 from prefixwise.core.errors import UserError
 from prefixwise.core.request import Request
 from prefixwise.corpus.call import Answer, Call, Decoder, Found, LeftOut, Unread
-from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
+from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft, what_is_wrong
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, Skipped, export_in
 from prefixwise.corpus.recognise import nearest, recognise
@@ -80,13 +80,13 @@ class ExportLog:
                     data = repaired(data) or data
                     found = list(self._decoder.calls(data))
                 except SHAPE_ERRORS:
-                    yield self._broken(line, _problem(problem))
+                    yield self._broken(line, what_is_wrong(problem, "format"))
                     continue
             yield from self._each(found, line, data)
         try:
             yield from self._each(self._decoder.rest(), line, b"")
         except SHAPE_ERRORS as problem:
-            yield self._broken(line, _problem(problem))
+            yield self._broken(line, what_is_wrong(problem, "format"))
 
     def _each(self, found: Iterable[Found], line: int, data: bytes) -> Iterator[Request | Answer | Skipped | Broken]:
         for call in found:
@@ -104,7 +104,7 @@ class ExportLog:
         try:
             dialect, draft = self._draft(call)
         except SHAPE_ERRORS as problem:
-            return self._broken(line, _problem(problem))
+            return self._broken(line, what_is_wrong(problem, "format"))
         number = self._number
         self._number += 1
         request = _assemble(self._path, number, line, dialect, draft, call)
@@ -196,12 +196,3 @@ class BodyReader:
 @functools.cache
 def _body_decoder(api: str) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(DIALECTS.get(api).body)
-
-
-def _problem(problem: Exception) -> str:
-    if isinstance(problem, RecursionError):
-        return "nested too deeply"
-    text = str(problem)[:200]
-    if isinstance(problem, (msgspec.MsgspecError, ValueError)) and text:
-        return text
-    return f"not of the shape of its format ({type(problem).__name__}: {text})"

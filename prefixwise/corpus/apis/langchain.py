@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import UNSET, Raw, UnsetType
-
-from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.bodies import is_given, tools_section
-from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, name_in, text_part, tool_turn
+from prefixwise.core.request import Part, Turn
+from prefixwise.corpus.bodies import ToolsAndMessages, tools_then_messages
+from prefixwise.corpus.dialect import DIALECTS, Dialect, name_in, text_part, tool_turn
 from prefixwise.corpus.openai_parts import content_parts
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "developer": "developer"}
-
-
-class Body(msgspec.Struct):
-    """What a run holds of a request."""
-
-    messages: list[Raw] | None = None
-    tools: Raw | UnsetType = UNSET
-    model: str = ""
 
 
 def score(body: dict[str, Any]) -> int:
@@ -30,15 +19,6 @@ def score(body: dict[str, Any]) -> int:
         return 0
     first = messages[0]
     return 9 if "lc" in first or ("role" not in first and first.get("type") in _ROLES) else 0
-
-
-def draft(body: Body) -> Draft:
-    """Read a decoded body: tools, then messages."""
-    if body.messages is None:
-        raise ValueError("no `messages` list")
-    sections = [tools_section("/tools", body.tools)] if is_given(body.tools) else []
-    sections.append(Section("messages", "/messages", body.messages))
-    return Draft(body.model, tuple(sections))
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -104,4 +84,4 @@ def reply(response: Any) -> Turn | None:
     return Turn("assistant", found.parts) if found.parts else None
 
 
-DIALECTS.add("langchain", Dialect("langchain", "", Body, score, draft, turn, reply))
+DIALECTS.add("langchain", Dialect("langchain", "", ToolsAndMessages, score, tools_then_messages, turn, reply))

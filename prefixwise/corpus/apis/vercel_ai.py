@@ -5,21 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
 
-from prefixwise.core.request import Part, Section, Turn
-from prefixwise.corpus.bodies import is_given, tools_section
-from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, marker_of, text_part, tool_turn
+from prefixwise.core.request import Part, Turn
+from prefixwise.corpus.bodies import ToolsAndMessages, tools_then_messages
+from prefixwise.corpus.dialect import DIALECTS, Dialect, block_part, marker_of, text_part, tool_turn
 from prefixwise.corpus.media import media_part, openai_tokens, unknown_tokens
-
-
-class Body(msgspec.Struct):
-    """What a span holds of a request."""
-
-    messages: list[Raw] | None = None
-    tools: Raw | UnsetType = UNSET
-    model: str = ""
-
 
 _OWN_TYPES = frozenset({"tool-call", "tool-result"})
 
@@ -34,15 +24,6 @@ def score(body: dict[str, Any]) -> int:
         part.get("type") for parts in contents if isinstance(parts, list) for part in parts if isinstance(part, dict)
     }
     return 9 if types & _OWN_TYPES else 0
-
-
-def draft(body: Body) -> Draft:
-    """Read a decoded body: tools, then messages."""
-    if body.messages is None:
-        raise ValueError("no `messages` list")
-    sections = [tools_section("/tools", body.tools)] if is_given(body.tools) else []
-    sections.append(Section("messages", "/messages", body.messages))
-    return Draft(body.model, tuple(sections))
 
 
 def turn(kind: str, item: Any) -> Turn:
@@ -118,4 +99,4 @@ def reply(_response: Any) -> Turn | None:
     return None
 
 
-DIALECTS.add("vercel-ai", Dialect("vercel-ai", "", Body, score, draft, turn, reply))
+DIALECTS.add("vercel-ai", Dialect("vercel-ai", "", ToolsAndMessages, score, tools_then_messages, turn, reply))

@@ -13,7 +13,7 @@ from msgspec import Raw
 from prefixwise.core.pointer import ANY, format_pointer
 from prefixwise.core.request import Request
 from prefixwise.core.usage import reported
-from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft
+from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft, what_is_wrong
 from prefixwise.corpus.fields import apply_fields
 from prefixwise.corpus.reader import READERS, Broken, Reader, ReadOptions, nearest_format
 from prefixwise.corpus.recognise import Recognised, nearest, recognise
@@ -96,7 +96,7 @@ class BodyLog:
         except (msgspec.MsgspecError, RecursionError) as problem:
             mended = repaired(data)
             if mended is None:
-                raise _UnreadableError(_problem(problem)) from None
+                raise _UnreadableError(what_is_wrong(problem, "API")) from None
             data, value = mended, msgspec.json.decode(mended)
         if isinstance(value, (str, list)) and value:
             wrapped = {"prompt": value}
@@ -109,7 +109,7 @@ class BodyLog:
         try:
             request = self._build(found, number, line, data, settled=True)
         except SHAPE_ERRORS as problem:
-            raise _UnreadableError(_problem(problem)) from None
+            raise _UnreadableError(what_is_wrong(problem, "API")) from None
         if self._now is None or ANY not in self._now.path:
             self._now = found
         return request
@@ -196,15 +196,6 @@ def _after_star(path: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if path is None or ANY not in path:
         return path
     return path[len(path) - path[::-1].index(ANY) :]
-
-
-def _problem(problem: Exception) -> str:
-    if isinstance(problem, RecursionError):
-        return "nested too deeply"
-    text = str(problem)[:200]
-    if isinstance(problem, (msgspec.MsgspecError, ValueError)) and text:
-        return text
-    return f"not of the shape of its API ({type(problem).__name__}: {text})"
 
 
 def claims(path: str, head: bytes) -> bool:
