@@ -86,7 +86,7 @@ class BlockChainCache(Bookkeeping, PrefixCache):
     ) -> Match:
         """Return the leading run of blocks that are cached; changes nothing, not even their order."""
         size = self.block_size
-        most = len(tokens) - 1 if limit is None else limit
+        most = max(0, len(tokens) - 1 if limit is None else limit)
         hashes = earlier.handle.hashes if earlier and isinstance(earlier.handle, _Found) else []
         full = len(tokens) // size
         places: list[int | str] = []
@@ -99,7 +99,7 @@ class BlockChainCache(Bookkeeping, PrefixCache):
                 break
             places.append(place)
         matched = len(places) * size
-        usable = self._worth_loading(places[: max(0, most) // size])
+        usable = self._worth_loading(places[: most // size])
         return Match(
             namespace=namespace,
             tokens=len(tokens),

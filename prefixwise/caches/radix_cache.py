@@ -99,7 +99,7 @@ class RadixCache(Bookkeeping, PrefixCache):
         What lies behind in lower tiers is found as well, page by page.
         """
         page = self.block_size
-        most = max(0, len(tokens) - 1 if limit is None else limit) // page * page
+        most = max(0, len(tokens) - 1 if limit is None else min(limit, len(tokens))) // page * page
         full = len(tokens) // page * page
         padded = with_contents(tokens, contents)
         node, depth = self._tree.match(namespace, padded, most)

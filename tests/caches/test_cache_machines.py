@@ -223,10 +223,10 @@ class SlotMachine(CacheMachine):
         saves = 2 * common(entries[best], prompt) < len(entries[best][1])
         if common(entries[best], prompt) * 10 <= length:
             best = max(idle, key=lambda number: (-self.last_release(number), number))
-            saves = len(entries[best][1]) > 0
+            saves = True
         found = common(entries[best], prompt)
         if saves:
-            kept = found / len(entries[best][1])
+            kept = found / len(entries[best][1]) if entries[best][1] else -1
             for entry in self.cache.saved():
                 share = common(entry, prompt) / len(entry[1])
                 if share >= 0.25 and share > kept and common(entry, prompt) > found:

@@ -13,6 +13,7 @@ from prefixwise.caches.prefix_cache import BlockTable, OutOfBlocksError, PrefixC
 from prefixwise.caches.radix_cache import RadixCache
 from prefixwise.caches.requests import admit, append, blocks_for
 from prefixwise.caches.slot_cache import SlotCache
+from prefixwise.caches.stores import MemoryStore
 from prefixwise.caches.trt_cache import TrtCache
 from prefixwise.caches.trt_pool import Retention, RetentionRange
 from prefixwise.core.errors import UserError
@@ -318,6 +319,28 @@ def test_a_block_moves_to_host_memory_from_the_threshold_on_and_comes_back() -> 
         cache.check_integrity()
 
 
+def test_a_block_that_is_copied_from_host_memory_is_not_the_one_that_makes_room() -> None:
+    device, host = MemoryStore[int](), MemoryStore[int]()
+    cache = TrtCache(3, 2, host_blocks=2, device=device, host=host)
+    ranges = (RetentionRange(0, 2, 40), RetentionRange(2, 4, 90))
+    table = cache.lock(cache.match([1, 2, 3, 4, 5]), retention=Retention(ranges))
+    for block, contents in zip(cache.take(table, 2), (["one", "two"], ["three", "four"]), strict=True):
+        device.put(block, contents)
+    cache.release(table, [1, 2, 3, 4])
+    filler = held(cache, [7] * 6)
+    for block in filler.blocks:
+        device.put(block, ["seven", "seven"])
+    cache.release(filler, [7] * 6)
+    match = cache.match([1, 9, 9, 9])
+    assert (match.usable, match.by_tier, match.loads) == (1, {"host": 1}, 1)
+    table = cache.lock(match)
+    contents = device.get(table.blocks[0])
+    assert isinstance(contents, list)
+    assert contents[0] == "one"
+    assert cache.match([1, 2, 0]).usable == 2
+    cache.check_integrity()
+
+
 def test_priorities_lie_between_0_and_100() -> None:
     cache = TrtCache(4, 2)
     with pytest.raises(ValueError, match="0 to 100"):
@@ -352,6 +375,14 @@ def test_a_slot_that_would_lose_more_than_half_is_saved_and_a_saved_prompt_comes
     table = cache.lock(match)
     assert table.cached_tokens == 10
     assert cache.saved() == [(0, tuple(other))]
+
+
+def test_an_empty_slot_takes_any_saved_prompt() -> None:
+    cache = SlotCache(2, 32, host_tokens=64)
+    for first in (100, 200, 300):
+        run(cache, list(range(first, first + 10)))
+    assert [tokens[0] for _, tokens in cache.saved()] == [100]
+    assert run(cache, [*range(100, 110), 5]) == 10
 
 
 def test_the_host_cache_drops_the_oldest_and_always_keeps_one() -> None:
