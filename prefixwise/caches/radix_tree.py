@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from prefixwise.caches.block_keys import BlockHash, NamespaceId
+from prefixwise.caches.block_keys import BlockHash, NamespaceId, common_length
 from prefixwise.caches.bookkeeping import ensure
 from prefixwise.caches.events import LogicalClock
 from prefixwise.caches.eviction_orders import EvictionOrder
@@ -58,15 +58,6 @@ class Node:
         self.created = clock.stamp()
         self.hit_count = 0
         self.priority = priority
-
-
-def common_length(left: Sequence[int], right: Sequence[int], offset: int, most: int) -> int:
-    """Return how many leading items of `left` equal those of `right` from `offset` on, at most `most`."""
-    most = min(most, len(left), len(right) - offset)
-    for index in range(most):
-        if left[index] != right[offset + index]:
-            return index
-    return max(0, most)
 
 
 class RadixTree:
@@ -166,23 +157,16 @@ class RadixTree:
             node.priority = max(node.priority, priority)
             if depth > counted:
                 node.hit_count += 1
-        present = depth
-        if depth < length:
-            key = self._child_key(node, namespace, tokens, depth)
-            leaf = Node(self._clock, node, namespace, priority)
-            leaf.tokens = tuple(tokens[depth:length])
-            leaf.blocks = list(blocks[depth // self.page :])
-            leaf.hashes = list(hashes[depth // self.page : len(blocks)])
-            leaf.hit_count = int(length > counted)
-            leaf.owner = owner
-            if owner:
-                self._fresh.append(leaf)
-            node.children[key] = leaf
-            self.evictable += len(leaf.tokens)
-            self._update_leaf(node)
-            self._update_leaf(leaf)
-            node = leaf
-        return node, present
+        if depth == length:
+            return node, depth
+        leaf = Node(self._clock, node, namespace, priority)
+        leaf.tokens = tuple(tokens[depth:length])
+        leaf.blocks = list(blocks[depth // self.page :])
+        leaf.hashes = list(hashes[depth // self.page : len(blocks)])
+        leaf.hit_count = int(length > counted)
+        leaf.owner = owner
+        self._add(leaf, node)
+        return leaf, depth
 
     def lock(self, node: Node) -> None:
         """Protect the path from the root to `node`."""
@@ -309,6 +293,15 @@ class RadixTree:
         parent.children[key] = upper
         node.parent = upper
         return upper
+
+    def _add(self, leaf: Node, parent: Node) -> None:
+        """Hang a new leaf below `parent`."""
+        parent.children[self._child_key(parent, leaf.namespace, leaf.tokens, 0)] = leaf
+        if leaf.owner:
+            self._fresh.append(leaf)
+        self.evictable += len(leaf.tokens)
+        self._update_leaf(parent)
+        self._update_leaf(leaf)
 
     def _remove(self, leaf: Node) -> Node:
         """Take a leaf without locks out of the tree; return its parent."""

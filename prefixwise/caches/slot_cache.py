@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from prefixwise.caches.block_keys import Content, NamespaceId, with_contents
+from prefixwise.caches.block_keys import Content, NamespaceId, common_length, with_contents
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Demoted, Evicted, Freed, Listener, Loaded, Stored, Unregistered, ignore
 from prefixwise.caches.prefix_cache import HOST, IDLE, BlockTable, Match, OutOfBlocksError, PrefixCache
-from prefixwise.caches.radix_tree import common_length
 from prefixwise.caches.stores import BlockStore, CountingStore
 
 LEAST_SIMILARITY = 0.1
