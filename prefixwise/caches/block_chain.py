@@ -131,11 +131,13 @@ class BlockChainCache(Bookkeeping, PrefixCache):
             if not self._references[block]:
                 self.free_queue.remove(block)
             self._references[block] += 1
-            self._tiers.used(self._key_of[block], block)
         if match.loads:
             self._load(table, found)
         else:
             table.blocks.extend(match.blocks)
+        # After the loads: writing a block down may push out an entry that is to be loaded.
+        for block in match.blocks:
+            self._tiers.used(self._key_of[block], block)
         table.committed = len(table.blocks) * self.block_size
         self._emit_hits(table, match.blocks)
         return table
