@@ -86,7 +86,7 @@ class BlockChainCache(Bookkeeping, PrefixCache):
     ) -> Match:
         """Return the leading run of blocks that are cached; changes nothing, not even their order."""
         size = self.block_size
-        most = len(tokens) - 1 if limit is None else limit
+        most = max(0, len(tokens) - 1 if limit is None else limit)
         hashes = earlier.handle.hashes if earlier and isinstance(earlier.handle, _Found) else []
         full = len(tokens) // size
         places: list[int | str] = []
@@ -99,7 +99,7 @@ class BlockChainCache(Bookkeeping, PrefixCache):
                 break
             places.append(place)
         matched = len(places) * size
-        usable = self._worth_loading(places[: max(0, most) // size])
+        usable = self._worth_loading(places[: most // size])
         return Match(
             namespace=namespace,
             tokens=len(tokens),
@@ -131,11 +131,13 @@ class BlockChainCache(Bookkeeping, PrefixCache):
             if not self._references[block]:
                 self.free_queue.remove(block)
             self._references[block] += 1
-            self._tiers.used(self._key_of[block], block)
         if match.loads:
             self._load(table, found)
         else:
             table.blocks.extend(match.blocks)
+        # After the loads: writing a block down may push out an entry that is to be loaded.
+        for block in match.blocks:
+            self._tiers.used(self._key_of[block], block)
         table.committed = len(table.blocks) * self.block_size
         self._emit_hits(table, match.blocks)
         return table

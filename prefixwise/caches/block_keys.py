@@ -87,6 +87,15 @@ def extend_hashes(
         hashes.append(hash_one(parent, tokens[start:end], extra_keys(contents, start, end)))
 
 
+def common_length(left: Sequence[int], right: Sequence[int], offset: int, most: int) -> int:
+    """Return how many leading items of `left` equal those of `right` from `offset` on, at most `most`."""
+    most = max(0, min(most, len(left), len(right) - offset))
+    # Most comparisons end equal, and comparing whole lists is many times faster than item by item.
+    if list(left[:most]) == list(right[offset : offset + most]):
+        return most
+    return next(index for index in range(most) if left[index] != right[offset + index])
+
+
 def with_contents(tokens: Sequence[int], contents: Sequence[Content]) -> Sequence[int]:
     """Return `tokens` with every placeholder replaced by a number that stands for the content.
 

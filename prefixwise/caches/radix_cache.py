@@ -99,7 +99,7 @@ class RadixCache(Bookkeeping, PrefixCache):
         What lies behind in lower tiers is found as well, page by page.
         """
         page = self.block_size
-        most = max(0, len(tokens) - 1 if limit is None else limit) // page * page
+        most = max(0, len(tokens) - 1 if limit is None else min(limit, len(tokens))) // page * page
         full = len(tokens) // page * page
         padded = with_contents(tokens, contents)
         node, depth = self._tree.match(namespace, padded, most)
@@ -138,11 +138,12 @@ class RadixCache(Bookkeeping, PrefixCache):
         table.committed = len(match.blocks) * self.block_size
         self._held[table.id] = _Held(found.node)
         self._tree.lock(found.node)
+        if match.loads:
+            self._load(table, match, found)
+        # After the loads: writing a page down may push out an entry that is to be loaded.
         for step in self._tree.path(found.node):
             for page_hash, block in zip(step.hashes, step.blocks, strict=False):
                 self._tiers.used((step.namespace, page_hash), block)
-        if match.loads:
-            self._load(table, match, found)
         self._emit_hits(table, match.blocks)
         return table
 

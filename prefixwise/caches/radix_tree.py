@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from prefixwise.caches.block_keys import BlockHash, NamespaceId
+from prefixwise.caches.block_keys import BlockHash, NamespaceId, common_length
 from prefixwise.caches.bookkeeping import ensure
 from prefixwise.caches.events import LogicalClock
 from prefixwise.caches.eviction_orders import EvictionOrder
@@ -59,22 +59,6 @@ class Node:
         self.created = clock.stamp()
         self.hit_count = 0
         self.priority = priority
-
-
-def common_length(left: tuple[int, ...], right: Sequence[int], offset: int, most: int) -> int:
-    """Return how many leading items of `left` equal those of `right` from `offset` on, at most `most`."""
-    most = max(0, min(most, len(left), len(right) - offset))
-    other = tuple(right[offset : offset + most])
-    if left[:most] == other:
-        return most
-    low, high = 0, most - 1
-    while low < high:  # whole slices are compared at memory speed
-        middle = (low + high + 1) // 2
-        if left[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 class RadixTree:
@@ -184,23 +168,16 @@ class RadixTree:
             self._queue_leaf(node)
             if node is not child:
                 self._queue_leaf(child)
-        present = depth
-        if depth < length:
-            key = self._child_key(node, namespace, tokens, depth)
-            leaf = Node(self._clock, node, namespace, priority)
-            leaf.tokens = tuple(tokens[depth:length])
-            leaf.blocks = list(blocks[depth // self.page :])
-            leaf.hashes = list(hashes[depth // self.page : len(blocks)])
-            leaf.hit_count = int(length > counted)
-            leaf.owner = owner
-            if owner:
-                self._fresh.append(leaf)
-            node.children[key] = leaf
-            self.evictable += self._weigh(leaf.tokens)
-            self._update_leaf(node)
-            self._update_leaf(leaf)
-            node = leaf
-        return node, present
+        if depth == length:
+            return node, depth
+        leaf = Node(self._clock, node, namespace, priority)
+        leaf.tokens = tuple(tokens[depth:length])
+        leaf.blocks = list(blocks[depth // self.page :])
+        leaf.hashes = list(hashes[depth // self.page : len(blocks)])
+        leaf.hit_count = int(length > counted)
+        leaf.owner = owner
+        self._add(leaf, node)
+        return leaf, depth
 
     def lock(self, node: Node) -> None:
         """Protect the path from the root to `node`."""
@@ -337,6 +314,15 @@ class RadixTree:
         parent.children[key] = upper
         node.parent = upper
         return upper
+
+    def _add(self, leaf: Node, parent: Node) -> None:
+        """Hang a new leaf below `parent`."""
+        parent.children[self._child_key(parent, leaf.namespace, leaf.tokens, 0)] = leaf
+        if leaf.owner:
+            self._fresh.append(leaf)
+        self.evictable += self._weigh(leaf.tokens)
+        self._update_leaf(parent)
+        self._update_leaf(leaf)
 
     def _remove(self, leaf: Node) -> Node:
         """Take a leaf without locks out of the tree; return its parent."""

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from prefixwise.caches.block_keys import Content, NamespaceId, with_contents
+from prefixwise.caches.block_keys import Content, NamespaceId, common_length, with_contents
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Demoted, Evicted, Freed, Listener, Loaded, Stored, Unregistered, ignore
 from prefixwise.caches.prefix_cache import HOST, IDLE, BlockTable, Match, OutOfBlocksError, PrefixCache
-from prefixwise.caches.radix_tree import common_length
 from prefixwise.caches.stores import BlockStore, CountingStore
 
 LEAST_SIMILARITY = 0.1
@@ -50,7 +49,7 @@ class _Saved(msgspec.Struct, frozen=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """Handle of a match: the slot (None: all are busy), whether to save it first, and what to load into it."""
+    """Handle of a match: the slot (None: all are busy), whether to save it first, what to load into it."""
 
     slot: _Slot | None
     save: bool = False
@@ -140,7 +139,7 @@ class SlotCache(Bookkeeping, PrefixCache):
         slot = found.slot
         if slot is None:
             raise OutOfBlocksError("all slots are busy")
-        saved = found.save and self._host_tokens > 0
+        saved = found.save and self._host_tokens > 0 and bool(slot.tokens)
         if saved:
             self._save(slot)
         if found.load:
@@ -263,7 +262,7 @@ class SlotCache(Bookkeeping, PrefixCache):
         return common_length(held.tokens, tokens, 0, len(tokens)) if held.namespace == namespace else 0
 
     def _choose(self, tokens: tuple[int, ...], namespace: NamespaceId) -> tuple[_Slot | None, bool]:
-        """Return the slot for a prompt, and whether it is saved first."""
+        """Return the slot for a prompt, and whether the host cache saves it and is asked for a better one."""
         best: _Slot | None = None
         similarity = self._similarity
         for slot in self._slots:
@@ -278,13 +277,13 @@ class SlotCache(Bookkeeping, PrefixCache):
             # Of slots that were used at the same time, at the start, llama.cpp takes the last.
             if not slot.table and (best is None or slot.last_used <= best.last_used):
                 best = slot
-        return best, best is not None and bool(best.tokens)
+        return best, best is not None
 
     def _better_saved(self, slot: _Slot, tokens: tuple[int, ...], namespace: NamespaceId) -> _Saved | None:
-        """Return the saved prompt that beats the slot in what is kept of it and in what it brings."""
+        """Return the saved prompt that beats the slot in what is kept of it and in what it brings; empty slots lose."""
         common = self._common(slot, tokens, namespace)
         best: _Saved | None = None
-        kept, similarity = common / len(slot.tokens), common / max(1, len(tokens))
+        kept, similarity = common / len(slot.tokens) if slot.tokens else -1.0, common / max(1, len(tokens))
         for saved in self._saved:
             common = self._common(saved, tokens, namespace)
             share = common / len(saved.tokens)

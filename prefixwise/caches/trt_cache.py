@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from prefixwise.caches.block_keys import Content, NamespaceId, extra_keys
+from prefixwise.caches.block_keys import Content, NamespaceId, common_length, extra_keys
 from prefixwise.caches.bookkeeping import Bookkeeping, add_up, ensure
 from prefixwise.caches.events import Allocated, Freed, Listener, Stored, ignore
 from prefixwise.caches.prefix_cache import HOST, IDLE, RUNNING, BlockTable, Match, OutOfBlocksError, PrefixCache
-from prefixwise.caches.radix_tree import common_length
 from prefixwise.caches.stores import BlockPool, BlockStore
 from prefixwise.caches.trt_pool import (
     DEFAULT_OFFLOAD_PRIORITY,

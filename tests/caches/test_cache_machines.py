@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 from support.cache_machine import PLACEHOLDER, CacheMachine, Cells, Lossy, Prefix, Request
@@ -19,7 +20,14 @@ from prefixwise.caches.stores import MemoryStore
 from prefixwise.caches.tiers import Tier, Tiers
 from prefixwise.caches.trt_cache import TrtCache
 
-SETTINGS = settings(max_examples=80, stateful_step_count=40, deadline=None)
+# Failures are not shrunk: most of a run is in the seeds of `busy`, and trying to make those simpler takes minutes.
+SETTINGS = settings(
+    max_examples=40,
+    stateful_step_count=30,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    report_multiple_bugs=False,
+)
 
 
 class ChainMachine(CacheMachine):
@@ -53,11 +61,10 @@ class TieredMachine(CacheMachine):
     """Three tiers below, of which two lose entries and one is a peer's."""
 
     def tiers(self, draw: Any, cells: Cells, listener: Any) -> Tiers:
-        self.host, self.disk, self.peer = (
-            Tier("host", draw(st.integers(0, 6)), Lossy()),
-            Tier("disk", draw(st.integers(0, 6)), Lossy()),
-            Tier("peer", 8, Lossy(), read_only=True),
-        )
+        self.stores = (Lossy(), Lossy(), Lossy())
+        self.host = Tier("host", draw(st.sampled_from([0, 2, 4, 8])), self.stores[0])
+        self.disk = Tier("disk", draw(st.sampled_from([0, 4, 12])), self.stores[1])
+        self.peer = Tier("peer", 8, self.stores[2], read_only=True)
         write = draw(st.sampled_from(["through", "selective", "back"]))
         tiers = [self.host, self.disk, self.peer][: draw(st.integers(1, 3))]
         return Tiers(tiers, write=write, device=cells, promote=draw(st.booleans()), listener=listener)
@@ -77,9 +84,18 @@ class TieredMachine(CacheMachine):
 
     @rule(which=st.integers(0, 30), tier=st.integers(0, 2))
     def damage(self, which: int, tier: int) -> None:
-        chosen = (self.host, self.disk, self.peer)[tier]
-        if chosen.entries:
-            chosen.store.damaged.add(list(chosen.entries)[which % len(chosen.entries)])
+        stored = list(self.stores[tier].blocks)
+        if stored:
+            self.stores[tier].damaged.add(stored[which % len(stored)])
+
+    def has_damage(self) -> bool:
+        return any(store.damaged for store in self.stores)
+
+    def disturb(self, chance: random.Random) -> None:
+        if chance.random() < 0.1:
+            self.damage(which=chance.randrange(31), tier=chance.randrange(3))
+        elif chance.random() < 0.1:
+            self.publish(which=chance.randrange(31), namespace=0)
 
     @rule(which=st.integers(0, 30), namespace=st.sampled_from([0, 1, b"a"]))
     def publish(self, which: int, namespace: Any) -> None:
@@ -90,7 +106,7 @@ class TieredMachine(CacheMachine):
             return
         for index, block_hash in enumerate(self.hashes((namespace, tokens))):
             contents = [(namespace, tokens[: end + 1]) for end in range(index * size, (index + 1) * size)]
-            self.peer.store.put((namespace, block_hash), contents)
+            self.stores[2].put((namespace, block_hash), contents)
             self.peer.publish([(namespace, block_hash)])
 
 
@@ -98,7 +114,7 @@ class TieredChainMachine(TieredMachine):
     def make(self, draw: Any, cells: Cells, listener: Any) -> PrefixCache:
         self.below = self.tiers(draw, cells, listener)
         commit_at = draw(st.sampled_from(["schedule", "step"]))
-        blocks, size = draw(st.integers(4, 12)), draw(st.integers(1, 3))
+        blocks, size = draw(st.integers(4, 9)), draw(st.integers(1, 3))
         return BlockChainCache(blocks, size, commit_at=commit_at, tiers=self.below, listener=listener, hash_one=padded)
 
 
@@ -125,7 +141,7 @@ class TieredRadixMachine(TieredMachine):
     def make(self, draw: Any, cells: Cells, listener: Any) -> PrefixCache:
         self.below = self.tiers(draw, cells, listener)
         commit_at = draw(st.sampled_from(["schedule", "step"]))
-        blocks, size = draw(st.integers(4, 20)), draw(st.integers(1, 3))
+        blocks, size = draw(st.integers(4, 12)), draw(st.integers(1, 3))
         return RadixCache(blocks, size, commit_at=commit_at, tiers=self.below, listener=listener)
 
 
@@ -207,10 +223,10 @@ class SlotMachine(CacheMachine):
         saves = 2 * common(entries[best], prompt) < len(entries[best][1])
         if common(entries[best], prompt) * 10 <= length:
             best = max(idle, key=lambda number: (-self.last_release(number), number))
-            saves = len(entries[best][1]) > 0
+            saves = True
         found = common(entries[best], prompt)
         if saves:
-            kept = found / len(entries[best][1])
+            kept = found / len(entries[best][1]) if entries[best][1] else -1
             for entry in self.cache.saved():
                 share = common(entry, prompt) / len(entry[1])
                 if share >= 0.25 and share > kept and common(entry, prompt) > found:
@@ -238,6 +254,8 @@ MACHINES = [
 ]  # fmt: skip
 for machine in MACHINES:
     machine.TestCase.settings = SETTINGS
+for machine in (TieredChainMachine, TieredRadixMachine, TrtMachine):
+    machine.TestCase.settings = settings(SETTINGS, max_examples=100)
 TestChain = ChainMachine.TestCase
 TestRadix = RadixMachine.TestCase
 TestTieredChain = TieredChainMachine.TestCase

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from support.served import held, run
 
 from prefixwise.caches.block_chain import BlockChainCache
 from prefixwise.caches.block_keys import Content
-from prefixwise.caches.events import Allocated, Demoted, Event, Evicted, Freed, Hit, Loaded, Stored, Unregistered
+from prefixwise.caches.events import Allocated, Event, Evicted, Freed, Hit, Stored, Unregistered
 from prefixwise.caches.eviction_orders import EVICTION_ORDERS
 from prefixwise.caches.null_cache import NullCache
-from prefixwise.caches.prefix_cache import BlockTable, OutOfBlocksError, PrefixCache
+from prefixwise.caches.prefix_cache import OutOfBlocksError, PrefixCache
 from prefixwise.caches.radix_cache import RadixCache
 from prefixwise.caches.requests import admit, append, blocks_for
 from prefixwise.caches.slot_cache import SlotCache
 from prefixwise.caches.trt_cache import TrtCache
-from prefixwise.caches.trt_pool import Retention, RetentionRange
 from prefixwise.core.errors import UserError
-
-
-def run(cache: PrefixCache, tokens: list[int], namespace: bytes | int = 0, priority: int | None = None) -> int:
-    """Serve a request from start to end; return its cached tokens."""
-    match, table = admit(cache, tokens, namespace, priority=priority)
-    assert table is not None
-    cache.release(table, tokens)
-    cache.check_integrity()
-    return match.usable
-
-
-def held(cache: PrefixCache, tokens: list[int]) -> BlockTable:
-    table = admit(cache, tokens)[1]
-    assert table is not None
-    return table
-
 
 # vLLM
 
@@ -234,132 +218,6 @@ def test_eviction_orders_are_found_by_name() -> None:
     with pytest.raises(UserError) as problem:
         RadixCache(8, eviction="lrv")
     assert "did you mean lru?" in (problem.value.help or "")
-
-
-# TensorRT-LLM
-
-
-def test_part_of_an_idle_leaf_is_taken_over_and_its_rest_is_lost() -> None:
-    cache = TrtCache(8, 4)
-    run(cache, [1, 2, 3, 4])
-    match = cache.match([1, 2, 9, 9, 9])
-    assert (match.usable, match.loads) == (2, 0)
-    table = cache.lock(match)
-    assert table.cached_tokens == 2
-    assert cache.match([1, 2, 3, 4, 5]).usable == 0
-
-
-def test_part_of_a_block_that_somebody_needs_is_copied_or_left_alone() -> None:
-    for copies, usable in ((True, 2), (False, 0)):
-        cache = TrtCache(8, 4, copy_partial=copies)
-        run(cache, [1, 2, 3, 4, 5, 6])
-        match = cache.match([1, 2, 9, 9, 9])
-        assert (match.usable, match.loads) == (usable, int(copies))
-        cache.lock(match)
-        assert cache.match([1, 2, 3, 4, 5, 6]).usable == 5
-        cache.check_integrity()
-
-
-def test_the_lowest_priority_goes_first_and_a_duration_ends() -> None:
-    def last(clock: float) -> int:
-        cache = TrtCache(4, 2)
-        for first, priority, duration in ((1, 80, 10.0), (5, 35, None), (7, 20, None)):
-            match = cache.match([first, first, first])
-            table = cache.lock(match, retention=Retention((RetentionRange(0, None, priority, duration),)))
-            cache.take(table, 1)
-            cache.release(table, [first, first])
-        cache.clock.advance(clock)
-        held(cache, [0, 0, 0, 0, 0, 0])
-        kept = [first for first in (1, 5, 7) if cache.match([first, first, first]).usable == 2]
-        assert len(kept) == 1
-        return kept[0]
-
-    assert last(9) == 1
-    assert last(10) == 1
-    cache = TrtCache(3, 2)
-    for first, priority, duration in ((1, 80, 10.0), (5, 60, None)):
-        table = cache.lock(
-            cache.match([first] * 3), retention=Retention((RetentionRange(0, None, priority, duration),))
-        )
-        cache.take(table, 1)
-        cache.release(table, [first, first])
-    cache.clock.advance(10)
-    held(cache, [0, 0, 0])
-    assert [cache.match([first] * 3).usable for first in (1, 5)] == [0, 2]
-    with pytest.raises(ValueError, match="cannot go back"):
-        cache.clock.advance(9)
-
-
-def test_a_lost_block_takes_what_lies_behind_it() -> None:
-    cache = TrtCache(4, 2)
-    table = cache.lock(
-        cache.match([1, 2, 3, 4, 5]), retention=Retention((RetentionRange(0, 2, 10), RetentionRange(2, 4, 90)))
-    )
-    cache.take(table, 2)
-    cache.release(table, [1, 2, 3, 4])
-    held(cache, [7, 7, 7, 7, 7])
-    assert cache.match([1, 2, 3, 4, 5]).usable == 0
-    cache.check_integrity()
-
-
-def test_a_block_moves_to_host_memory_from_the_threshold_on_and_comes_back() -> None:
-    for priority, usable in ((30, 2), (29, 0)):
-        events: list[Event] = []
-        cache = TrtCache(2, 2, host_blocks=2, listener=events.append)
-        run(cache, [1, 2], priority=priority)
-        cache.release(held(cache, [7, 7, 7, 7]))
-        match = cache.match([1, 2, 3])
-        assert (match.usable, match.loads) == (usable, usable // 2)
-        assert match.by_tier == ({"host": 2} if usable else {})
-        table = cache.lock(match)
-        assert (table.blocks != []) == bool(usable)
-        assert any(isinstance(event, Demoted) for event in events) == bool(usable)
-        assert any(isinstance(event, Loaded) for event in events) == bool(usable)
-        cache.check_integrity()
-
-
-def test_priorities_lie_between_0_and_100() -> None:
-    cache = TrtCache(4, 2)
-    with pytest.raises(ValueError, match="0 to 100"):
-        cache.lock(cache.match([1]), priority=101)
-    assert cache.running() == ()
-
-
-# llama.cpp
-
-
-def test_a_prompt_goes_to_the_slot_that_has_most_of_it_and_keeps_it_to_the_token() -> None:
-    cache = SlotCache(2, 32)
-    run(cache, [1, 2, 3, 4, 5])
-    run(cache, [7, 8, 9])
-    table = held(cache, [1, 2, 3, 9, 9])
-    assert table.cached_tokens == 3
-    assert held(cache, [7, 8, 9]).cached_tokens == 2
-    assert admit(cache, [7, 8, 9])[1] is None
-    with pytest.raises(OutOfBlocksError):
-        cache.lock(cache.match([7, 8, 9]))
-
-
-def test_a_slot_that_would_lose_more_than_half_is_saved_and_a_saved_prompt_comes_back() -> None:
-    cache = SlotCache(1, 32, host_tokens=40)
-    long = list(range(10))
-    run(cache, long)
-    other = [0, 1, 2, 3, *range(50, 60)]
-    assert run(cache, other) == 4
-    assert cache.saved() == [(0, tuple(long))]
-    match = cache.match([*long, 60])
-    assert (match.usable, match.by_tier) == (10, {"host": 10})
-    table = cache.lock(match)
-    assert table.cached_tokens == 10
-    assert cache.saved() == [(0, tuple(other))]
-
-
-def test_the_host_cache_drops_the_oldest_and_always_keeps_one() -> None:
-    cache = SlotCache(1, 32, host_tokens=8)
-    for first in (100, 200, 300):
-        run(cache, list(range(first, first + 10)))
-    assert cache.saved() == [(0, tuple(range(200, 210)))]
-    cache.check_integrity()
 
 
 # All

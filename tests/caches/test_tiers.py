@@ -193,3 +193,16 @@ def test_a_damaged_file_ends_the_hit_and_is_computed_again(tmp_path: Path) -> No
 def test_a_file_holds_bytes_only(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         FileStore(tmp_path, "x").put(KEY, [1])
+
+
+@pytest.mark.parametrize("make", [BlockChainCache, RadixCache])
+def test_what_is_to_be_loaded_is_not_pushed_out_by_the_hits_that_come_before_it(make: type) -> None:
+    host = Tier("host", 2)
+    cache = make(6, 1, tiers=Tiers([host], write="selective"))
+    hashes: list[bytes] = []
+    extend_hashes(hashes, [1, 2, 3, 4], 4, 1)
+    run(cache, [1, 2])
+    host.publish([(0, hashes[2]), (0, hashes[3])])
+    match = cache.match([1, 2, 3, 4, 5])
+    assert match.by_tier == {"idle": 2, "host": 2}
+    assert cache.lock(match).by_tier == {"idle": 2, "host": 2}

@@ -8,6 +8,7 @@ token that a request got from the cache is read back.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -61,6 +62,7 @@ class Lossy:
 
     def drop(self, block: Any) -> None:
         self.blocks.pop(block, None)
+        self.damaged.discard(block)
 
 
 class Request:
@@ -104,7 +106,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.requests: list[Request] = []
         self.stored: dict[int, Prefix] = {}
         self.held: set[int] = set()
-        self.prompts: list[list[int]] = [[]]
+        self.prompts: list[list[int]] = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 1, 1, 0, 1], []]
         self.stepping = False
         self.last_time = 0
 
@@ -156,11 +158,11 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(
         prompt=st.integers(0, 30),
-        cut=st.integers(0, 30),
-        more=st.lists(st.integers(0, 2), max_size=9),
-        namespace=st.sampled_from([0, 1, b"a"]),
-        content=st.sampled_from([None, None, "cat", "dog"]),
-        part=st.floats(0.1, 1),
+        cut=st.sampled_from([0, 2, 3, 5, 99, 99, 99, 99]),
+        more=st.lists(st.integers(0, 1), max_size=5),
+        namespace=st.sampled_from([0, 0, 0, b"a"]),
+        content=st.sampled_from([None, None, None, None, "cat", "dog"]),
+        part=st.sampled_from([0.3, 0.6, 1, 1]),
         priority=st.sampled_from([None, 0, 2, 60]),
     )
     def admit(
@@ -168,12 +170,14 @@ class CacheMachine(RuleBasedStateMachine):
         priority: int | None,
     ) -> None:  # fmt: skip
         base = self.prompts[prompt % len(self.prompts)]
-        tokens = base[: cut % (len(base) + 1)] + more or [0]
+        tokens = base[:cut] + more or [0]
+        # Short enough to fit now and then, in a cache that is small enough to be full all the time.
+        tokens = tokens[:14]
         contents: tuple[Content, ...] = ()
         if content and len(tokens) > 4:
             contents = (Content(2, 2, content),)
             tokens[2:4] = [PLACEHOLDER] * 2
-        self.prompts = [*self.prompts[-12:], tokens]
+        self.prompts = [*self.prompts[-5:], tokens]
         padded = namespace, tuple(with_contents(tokens, contents))
         match = self.cache.match(tokens, namespace, contents=contents)
         again = self.cache.match(tokens, namespace, contents=contents, earlier=match)
@@ -189,8 +193,10 @@ class CacheMachine(RuleBasedStateMachine):
 
     def lock(self, match: Match, priority: int | None) -> BlockTable:
         before = self.cache.available(match)
+        damaged = self.has_damage()
         table = self.cache.lock(match, priority=priority)
         assert table.cached_tokens <= match.usable
+        assert table.cached_tokens == match.usable or damaged
         assert self.cache.available(table) >= before
         return table
 
@@ -244,7 +250,7 @@ class CacheMachine(RuleBasedStateMachine):
             return
         self.requests.remove(request)
         computed = request.tokens[: request.computed]
-        self.prompts = [*self.prompts[-12:], computed]
+        self.prompts = [*self.prompts[-5:], computed]
         self.release(request, computed)
 
     @precondition(lambda self: self.requests)
@@ -286,6 +292,42 @@ class CacheMachine(RuleBasedStateMachine):
     def reset(self) -> None:
         assert self.cache.reset()
         self.stored.clear()
+
+    @rule(seed=st.integers(0, 2**32 - 1))
+    def busy(self, seed: int) -> None:
+        """Do many of the other things, so that a run is long enough for a full cache and for hits in every tier."""
+        chance = random.Random(seed)
+        for _ in range(80):
+            kind = chance.choice(["admit"] * 8 + ["go_on"] * 4 + ["finish"] * 5 + ["abort"] + ["step"] * 3)
+            if kind == "admit":
+                self.admit(
+                    prompt=chance.randrange(31),
+                    cut=chance.choice([0, 2, 3, 5, 99, 99, 99, 99]),
+                    more=[chance.randrange(2) for _ in range(chance.choice([0, 1, 1, 3, 5]))],
+                    namespace=chance.choice([0, 0, 0, b"a"]),
+                    content=chance.choice([None, None, None, None, "cat", "dog"]),
+                    part=chance.choice([0.3, 1, 1]),
+                    priority=chance.choice([None, 0, 2, 60]),
+                )
+            elif kind == "step" and self.stepping:
+                self.end_step(ok=chance.random() < 0.7)
+            elif kind == "step":
+                self.begin_step()
+            elif self.requests and kind == "go_on":
+                self.go_on(which=chance.randrange(31), token=chance.randrange(3), count=chance.randrange(1, 7))
+            elif self.requests and kind == "finish":
+                self.finish(which=chance.randrange(31))
+            elif self.requests and kind == "abort":
+                self.abort(which=chance.randrange(31))
+            self.disturb(chance)
+            self.holds()
+
+    def has_damage(self) -> bool:
+        """Return whether a load may fail."""
+        return False
+
+    def disturb(self, chance: random.Random) -> None:
+        """Damage what can be damaged; caches with tiers below override this."""
 
     @invariant()
     def holds(self) -> None:
