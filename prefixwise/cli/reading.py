@@ -54,6 +54,7 @@ def read(paths: list[str], options: ReadOptions, console: Console, choose: Choos
         with console.progress("reading") as progress:
             return read_corpus(paths, options, progress, standard_input(), CorpusIndex(choose))
     finally:
+        gc.freeze()  # what was read stays until the end: no later collection need look at it
         gc.enable()
 
 

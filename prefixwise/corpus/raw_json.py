@@ -86,10 +86,11 @@ def body_of(prompt: bytes, tools: bytes = b"") -> bytes:
     Raises:
         ValueError: It is none of these.
     """
-    inner = unpacked(prompt)
-    if inner is not prompt and not _holds_prompt(inner):
-        return obj((("prompt", prompt),))  # a text that is JSON itself
-    prompt = inner
+    if prompt[:1] == b'"':
+        inner = unpacked(prompt)
+        if inner[:1] != b'"' and not _holds_prompt(inner):
+            return obj((("prompt", prompt),))  # a text that is JSON itself
+        prompt = inner
     start = prompt[:1]
     if start == b"[":
         return obj((("messages", prompt), ("tools", tools)))

@@ -14,6 +14,8 @@ from prefixwise.core.usage import counted
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, count, indexed, named, session_of, tenant_of
 
+_PLAIN_KEYS = frozenset({"message.role", "message.content"})
+_PLAIN = len(_PLAIN_KEYS)
 _FIRST = "First Token Stream Event"
 
 
@@ -59,6 +61,8 @@ def _metadata(value: Any) -> dict[str, Any]:
 
 def _message(said: dict[str, Any]) -> bytes:
     message: dict[str, Any] = {"role": said.get("message.role", "user"), "content": said.get("message.content")}
+    if len(said) == _PLAIN and said.keys() == _PLAIN_KEYS:  # most are a role and a text
+        return encoded(message)
     if contents := indexed(said, "message.contents."):
         message["content"] = [_content(content) for content in contents]
     if calls := indexed(said, "message.tool_calls."):

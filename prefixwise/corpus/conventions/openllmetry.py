@@ -10,6 +10,7 @@ from prefixwise.corpus.conventions.genai import model_of, usage_of
 from prefixwise.corpus.raw_json import encoded, listed, obj
 from prefixwise.corpus.span import CONVENTIONS, Convention, Span, Spoken, indexed, named, session_of, tenant_of
 
+_PLAIN = 2
 _PREFIXES = ("gen_ai.prompt.", "llm.prompts.")
 _OWN = "traceloop.association.properties."
 
@@ -37,6 +38,8 @@ def read(span: Span) -> Spoken | None:
 
 def _message(said: dict[str, Any]) -> bytes:
     message: dict[str, Any] = {"role": said.get("role", "user"), "content": _content(said.get("content"))}
+    if len(said) <= _PLAIN:  # most are a role and a text
+        return encoded(message)
     if calls := indexed(said, "tool_calls."):
         message["tool_calls"] = [
             {"id": call.get("id"), "function": {key: call[key] for key in ("name", "arguments") if key in call}}

@@ -136,6 +136,7 @@ class _RawExport(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Export).decode
 _decode_raw = msgspec.json.Decoder(_RawExport).decode
 _span_of = msgspec.json.Decoder(_Span).decode
+_OURS = ("gen_ai.", "llm.", "ai.")
 _NO_CALLS = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
 
 
@@ -160,6 +161,8 @@ class OpenTelemetry:
             owner = _mapping(resource.resource.attributes)
             for scope in (*resource.scopeSpans, *resource.instrumentationLibrarySpans):
                 for wire in scope.spans:
+                    if isinstance(wire, _Span) and not _speaks_of_models(wire):
+                        continue
                     try:
                         found = self._call(_span(wire if isinstance(wire, _Span) else _span_of(wire), owner))
                     except SHAPE_ERRORS as problem:
@@ -206,6 +209,13 @@ class OpenTelemetry:
                     has_reply=bool(answer),
                     id=name,
                 )
+
+
+def _speaks_of_models(wire: _Span) -> bool:
+    """Say whether a span has anything that a convention could read; most spans of a program have not."""
+    if any(pair.key.startswith(_OURS) for pair in wire.attributes or ()):
+        return True
+    return any(event.name.startswith(_OURS) for event in wire.events or ())
 
 
 def _answered(span: Span) -> Answer:
