@@ -86,14 +86,15 @@ Progress = Callable[[int, int | None, str], None]
 """Called with (done, total or None, what) while a long job runs."""
 
 _FEW, _MANY = 3, 64
+_LONG_HEAD = 1 << 18
 HEAD = 1 << 16
 """How many first bytes a reader is shown, more where the first line is longer."""
 
 
 def first_bytes(stream: io.BufferedReader) -> bytes:
-    """Return what readers tell a file by: its first bytes, more (up to a buffer) where the first lines are long."""
+    """Return what readers tell a file by: its first bytes, more where the first lines are long."""
     data = stream.peek(HEAD)
-    return data[:HEAD] if data[:HEAD].count(b"\n") > 1 else data
+    return data[:HEAD] if data[:HEAD].count(b"\n") > 1 else data[:_LONG_HEAD]
 
 
 SHOWN_BROKEN = 20

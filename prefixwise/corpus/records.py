@@ -36,9 +36,10 @@ def raw_records(stream: io.BufferedReader) -> Iterator[RawRecord]:
     if not first:
         return
     second_line, second = _next_line(stream, first_line)
-    if _is_json(first) or (second and _is_json(second) and first.strip() != b"["):
+    is_json = _is_json(first)
+    if is_json or (second and _is_json(second) and first.strip() != b"["):
         if not second:
-            yield from _document(first, first_line)
+            yield from _document(first, first_line, is_json=is_json)
             return
         number = 0
         for line, data in ((first_line, first), (second_line, second)):
@@ -71,8 +72,14 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _document(data: bytes, line: int) -> Iterator[RawRecord]:
-    """Yield the elements of an array of records, or the document itself; several documents one after another."""
+def _document(data: bytes, line: int, *, is_json: bool = False) -> Iterator[RawRecord]:
+    """Yield the elements of an array of records, or the document itself; several documents one after another.
+
+    Args:
+        data: The document.
+        line: Where it stands, 0 where it has no line of its own.
+        is_json: Whether it is known to be JSON.
+    """
     try:
         elements = msgspec.json.decode(data, type=list[msgspec.Raw])
     except (msgspec.MsgspecError, RecursionError):
@@ -80,7 +87,7 @@ def _document(data: bytes, line: int) -> Iterator[RawRecord]:
     if elements is not None and not _is_token_list(elements):
         for number, element in enumerate(elements):
             yield RawRecord(number, 0, bytes(element))
-    elif elements is not None or _is_json(data):
+    elif elements is not None or is_json or _is_json(data):
         yield RawRecord(0, line, data)
     else:
         yield from _concatenated(data)

@@ -114,13 +114,15 @@ def count(attributes: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-def indexed(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """Return attributes `PREFIX.N.rest` as one mapping from rest to value for each N, in order of N."""
-    groups: dict[int, dict[str, Any]] = {}
-    size = len(prefix)
+def indexed(attributes: Mapping[str, Any], *prefixes: str) -> tuple[list[dict[str, Any]], ...]:
+    """Return for each prefix the attributes `PREFIX.N.rest` as one mapping from rest to value a number, in order."""
+    groups: list[dict[str, dict[str, Any]]] = [{} for _ in prefixes]
     for key, value in attributes.items():
-        if key.startswith(prefix):
-            number, _, rest = key[size:].partition(".")
-            if number.isdecimal():
-                groups.setdefault(int(number), {})[rest] = value
-    return [groups[number] for number in sorted(groups)]
+        if not key.startswith(prefixes):
+            continue
+        for prefix, group in zip(prefixes, groups, strict=True):
+            if key.startswith(prefix):
+                number, _, rest = key[len(prefix) :].partition(".")
+                group.setdefault(number, {})[rest] = value
+                break
+    return tuple([group[number] for number in sorted(filter(str.isdecimal, group), key=int)] for group in groups)

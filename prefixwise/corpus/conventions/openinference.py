@@ -24,15 +24,14 @@ def read(span: Span) -> Spoken | None:
     attributes = span.attributes
     if "llm.input_messages.0.message.role" not in attributes:
         return None
-    messages = indexed(attributes, "llm.input_messages.")
-    tools = [tool["tool.json_schema"] for tool in indexed(attributes, "llm.tools.") if "tool.json_schema" in tool]
+    messages, given, answers = indexed(attributes, "llm.input_messages.", "llm.tools.", "llm.output_messages.")
+    tools = [tool["tool.json_schema"] for tool in given if "tool.json_schema" in tool]
     body = obj(
         (
             ("messages", listed(map(_message, messages))),
             ("tools", listed(tool.encode() for tool in tools) if tools else b""),
         )
     )
-    answers = indexed(attributes, "llm.output_messages.")
     names = ("prompt", "prompt_details.cache_read", "prompt_details.cache_write", "completion")
     usage = counted(*(count(attributes, f"llm.token_count.{name}") for name in names))
     meta = _metadata(attributes.get("metadata"))
@@ -63,9 +62,10 @@ def _message(said: dict[str, Any]) -> bytes:
     message: dict[str, Any] = {"role": said.get("message.role", "user"), "content": said.get("message.content")}
     if len(said) == _PLAIN and said.keys() == _PLAIN_KEYS:  # most are a role and a text
         return encoded(message)
-    if contents := indexed(said, "message.contents."):
+    contents, calls = indexed(said, "message.contents.", "message.tool_calls.")
+    if contents:
         message["content"] = [_content(content) for content in contents]
-    if calls := indexed(said, "message.tool_calls."):
+    if calls:
         message["tool_calls"] = [
             {
                 "id": call.get("tool_call.id"),

@@ -20,10 +20,11 @@ def read(span: Span) -> Spoken | None:
     prefix = next((name for name in _PREFIXES if f"{name}0.role" in span.attributes), None)
     if prefix is None:
         return None
-    prompts = indexed(span.attributes, prefix)
-    tools = [_tool(tool) for tool in indexed(span.attributes, "llm.request.functions.")]
+    prompts, functions, answers = indexed(
+        span.attributes, prefix, "llm.request.functions.", prefix.replace("prompt", "completion")
+    )
+    tools = [_tool(function) for function in functions]
     body = obj((("messages", listed(map(_message, prompts))), ("tools", listed(tools) if tools else b"")))
-    answers = indexed(span.attributes, "gen_ai.completion.")
     return Spoken(
         body,
         "openai-chat",
@@ -40,7 +41,8 @@ def _message(said: dict[str, Any]) -> bytes:
     message: dict[str, Any] = {"role": said.get("role", "user"), "content": _content(said.get("content"))}
     if len(said) <= _PLAIN:  # most are a role and a text
         return encoded(message)
-    if calls := indexed(said, "tool_calls."):
+    (calls,) = indexed(said, "tool_calls.")
+    if calls:
         message["tool_calls"] = [
             {"id": call.get("id"), "function": {key: call[key] for key in ("name", "arguments") if key in call}}
             for call in calls
