@@ -23,7 +23,7 @@ from prefixwise.corpus.span import CONVENTIONS, Event, Span, Spoken, named, sess
 _ERROR = (2, "STATUS_CODE_ERROR")
 
 
-class _Value(msgspec.Struct, frozen=True):
+class _Value(msgspec.Struct, frozen=True, gc=False):
     stringValue: str | UnsetType = UNSET  # noqa: N815 - the wire's own names
     intValue: Any = None  # noqa: N815
     doubleValue: Any = None  # noqa: N815
@@ -44,16 +44,16 @@ class _Value(msgspec.Struct, frozen=True):
         return self.doubleValue if self.boolValue is None else self.boolValue
 
 
-class _Values(msgspec.Struct):
+class _Values(msgspec.Struct, gc=False):
     values: list[_Value] = []
 
 
-class _Pair(msgspec.Struct, frozen=True):
+class _Pair(msgspec.Struct, frozen=True, gc=False):
     key: str
     value: _Value | None = None
 
 
-class _Pairs(msgspec.Struct):
+class _Pairs(msgspec.Struct, gc=False):
     values: list[_Pair] = []
 
 
@@ -61,18 +61,18 @@ class _Resource(msgspec.Struct, frozen=True):
     attributes: list[_Pair] = []
 
 
-class _Event(msgspec.Struct):
+class _Event(msgspec.Struct, gc=False):
     name: str = ""
     timeUnixNano: Any = None  # noqa: N815
     attributes: list[_Pair] = []
 
 
-class _Status(msgspec.Struct, frozen=True):
+class _Status(msgspec.Struct, frozen=True, gc=False):
     code: Any = None
     message: str = ""
 
 
-class _Span(msgspec.Struct):
+class _Span(msgspec.Struct, gc=False):
     spanId: str = ""  # noqa: N815
     name: str = ""
     startTimeUnixNano: Any = None  # noqa: N815
@@ -104,7 +104,7 @@ class _ResourceRawSpans(msgspec.Struct):
     instrumentationLibrarySpans: list[_RawSpans] = []  # noqa: N815
 
 
-class _Record(msgspec.Struct):
+class _Record(msgspec.Struct, gc=False):
     """A log record: the GenAI conventions before 1.37 write messages as such, beside the spans."""
 
     spanId: str = ""  # noqa: N815
