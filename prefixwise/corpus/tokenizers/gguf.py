@@ -219,7 +219,10 @@ def _word_pieces(vocabulary: Vocabulary) -> PromptTokenizer:
     model = models.WordPiece(ids, unk_token=unknown, max_input_chars_per_word=1 << 30)
     normalizer = normalizers.BertNormalizer(lowercase=lower, strip_accents=strip)
     steps = pre_tokenizers.BertPreTokenizer()
-    return _library(vocabulary, model, normalizer, steps, decoders.WordPiece())
+    tokenizer = _library(vocabulary, model, normalizer, steps, decoders.WordPiece())
+    tokenizer.exact = False
+    tokenizer.source += "; accents are stripped as BERT does, not as llama.cpp does"
+    return tokenizer
 
 
 def _unigrams(vocabulary: Vocabulary) -> PromptTokenizer:
