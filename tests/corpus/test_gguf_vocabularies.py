@@ -41,7 +41,7 @@ def test_published_inputs_have_the_published_ids(name: str) -> None:
     cases = expected_ids(name)
     assert len(cases) >= 46
     tokenizer = vocabulary(name)
-    assert tokenizer.exact
+    assert tokenizer.exact == (name != "bert-bge")  # WordPiece: these ids, but not those of every odd accent
     for text, ids in cases:
         assert ids_of(tokenizer.encode(text)) == ids, text
 
