@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 
 from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tree import ROOT
+
+
+def _whole_units(rows: Rows, size: int) -> Iterator[tuple[int, int]]:
+    """Yield (node, how many whole units end on its edge), for every node of the tree in order."""
+    depth = rows.tree.depth
+    for node, parent in enumerate(rows.tree.parent):
+        yield node, depth[node] // size - (depth[parent] // size if parent != ROOT else 0)
 
 
 class Runs:
@@ -22,15 +30,13 @@ class Runs:
     def __init__(self, rows: Rows, size: int) -> None:
         self.size = size
         self._parent = rows.tree.parent
-        depth = rows.tree.depth
         # The last token is never served, so of a prompt that ends with a unit the last unit stands apart.
         ends_whole = bytearray(len(rows.tree))
         for node, tokens in zip(rows.node, rows.prompt_tokens, strict=True):
             ends_whole[node] = tokens % size == 0
         self.weights: list[int] = []
         self._runs: list[tuple[int, ...]] = []
-        for node, parent in enumerate(self._parent):
-            count = depth[node] // size - (depth[parent] // size if parent != ROOT else 0)
+        for node, count in _whole_units(rows, size):
             parts = (count - 1, 1) if ends_whole[node] else (count,)
             first = len(self.weights)
             self.weights.extend(part for part in parts if part)
@@ -71,12 +77,10 @@ class Units:
     def __init__(self, rows: Rows, size: int) -> None:
         self.size = size
         self._parent = rows.tree.parent
-        depth = rows.tree.depth
         self._first = array("q", bytes(8 * len(rows.tree)))
         self._count = array("i", bytes(4 * len(rows.tree)))
         total = 0
-        for node, parent in enumerate(self._parent):
-            count = depth[node] // size - (depth[parent] // size if parent != ROOT else 0)
+        for node, count in _whole_units(rows, size):
             self._first[node], self._count[node] = total, count
             total += count
         self.total = total

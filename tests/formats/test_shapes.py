@@ -60,7 +60,9 @@ def check_chat_request(body: dict[str, Any]) -> None:
 
 
 def test_responses_are_openais() -> None:
-    for record in records(plain.openai_responses(OPENAI)):
+    found = records(plain.openai_responses(OPENAI))
+    assert sum(record["response"] is not None for record in found) == len(OPENAI.answered)
+    for record in found:
         body = record["request"]
         strict.typed_dict(ResponseCreateParamsNonStreaming, body)
         for item in body["input"]:
@@ -171,9 +173,10 @@ def test_transcripts_hold_anthropics_messages(writer: Any) -> None:
 
 
 def test_rollouts_hold_openais_items() -> None:
-    for line in records(codex.rollouts(OPENAI)):
-        if line["type"] == "response_item":
-            strict.typed_dict(ResponseInputItemParam, {"id": "x", "status": "completed"} | line["payload"])
+    items = [line["payload"] for line in records(codex.rollouts(OPENAI)) if line["type"] == "response_item"]
+    assert len(items) > len(OPENAI.answered)  # an answer and at least one question a call
+    for item in items:
+        strict.typed_dict(ResponseInputItemParam, {"id": "x", "status": "completed"} | item)
 
 
 # -- OTLP -----------------------------------------------------------------------------------------------------------
