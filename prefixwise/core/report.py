@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from prefixwise.core.finding import Finding, Level
+
 Cell: TypeAlias = str | int | float | bool | None
 
 
@@ -108,17 +110,6 @@ class Matrix(msgspec.Struct, frozen=True, tag="matrix"):
     note: str = ""
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """One thing to act on. The full shape of lint findings grows in `analyzers`; formats need these."""
-
-    rule: str
-    level: Literal["error", "warning", "info"]
-    message: str
-    path: str = ""
-    line: int | None = None
-    help: str = ""
-
-
 class Findings(msgspec.Struct, frozen=True, tag="findings"):
     """Findings in the order in which they are to be read."""
 
@@ -158,7 +149,9 @@ class Report(msgspec.Struct, frozen=True):
     """What a command found out.
 
     `schema` names the document (`prefixwise/hitrate`), `values` is a struct whose fields a schema
-    version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see.
+    version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see. Where `flat`,
+    the fields of `values` stand at the top of the machine document and it has no blocks. `fail_on` is the mildest
+    level of a finding that makes the command fail; None for never.
     """
 
     schema: str
@@ -171,13 +164,13 @@ class Report(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     seed: int | None = None
+    flat: bool = False
+    fail_on: Level | None = Level.ERROR
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 when a requirement is not met or a finding is at level error."""
+        """0, or 1 when a requirement is not met or a finding is at `fail_on` or worse."""
         if not all(requirement.met for requirement in self.requirements):
             return 1
-        for block in self.blocks:
-            if isinstance(block, Findings) and any(f.level == "error" for f in block.findings):
-                return 1
-        return 0
+        levels = [f.level for block in self.blocks if isinstance(block, Findings) for f in block.findings]
+        return int(self.fail_on is not None and any(level.rank <= self.fail_on.rank for level in levels))

@@ -7,6 +7,7 @@ message is recognised by its bytes.
 from __future__ import annotations
 
 import enum
+from typing import Literal
 
 import msgspec
 
@@ -29,11 +30,15 @@ class Mark(enum.IntFlag):
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """Where a record stands: `record` is 0-based and counts broken records; `line` is 1-based."""
+    """Where a record stands: `record` is 0-based and counts broken records; `line` is 1-based.
+
+    `side` says which half of the exchange is meant.
+    """
 
     path: str
     record: int
     line: int | None = None
+    side: Literal["request", "response"] = "request"
 
     def __str__(self) -> str:
         return f"{self.path}#{self.record}"

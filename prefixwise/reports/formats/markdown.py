@@ -117,11 +117,11 @@ def _histogram(block: Histogram) -> str:
 
 def _findings(block: Findings) -> Iterator[str]:
     for finding in block.findings:
-        where = escape(finding.path) + (f":{finding.line}" if finding.path and finding.line is not None else "")
+        where = escape(finding.place)
         at = f" at {where}" if where else ""
         yield f"- **{finding.level}** {escape(finding.rule)}{at}: {escape(finding.message)}"
-        if finding.help:
-            yield f"  - help: {escape(finding.help)}"
+        if finding.fix.summary:
+            yield f"  - help: {escape(finding.fix.summary)}"
 
 
 def _requirement(requirement: Requirement) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from prefixwise.core.excerpt import visible
+from prefixwise.core.finding import Finding
 from prefixwise.core.report import (
     Block,
     Column,
-    Finding,
     Findings,
     Histogram,
     InputFile,
@@ -193,8 +193,8 @@ def _findings(block: Findings, width: int | None) -> list[RenderableType]:
     shown: list[RenderableType] = []
     for finding in block.findings:
         shown += [_finding(finding), _prose(finding.message, width, indent=2)]
-        if finding.help:
-            shown.append(_labelled("help: ", finding.help, width, indent=2))
+        if finding.fix.summary:
+            shown.append(_labelled("help: ", finding.fix.summary, width, indent=2))
         shown.append(Line())
     counts = [
         f"{count} {level if count == 1 or level == 'info' else level + 's'}"
@@ -209,8 +209,7 @@ def _finding(finding: Finding) -> RenderableType:
 
     line = Line(overflow="fold")
     if finding.path:
-        where = visible(finding.path) + (f":{finding.line}" if finding.line is not None else "")
-        line.append(where + "  ", style="bold")
+        line.append(visible(finding.place) + "  ", style="bold")
     line.append(finding.level, style=_LEVEL_STYLES[finding.level])
     return line.append("  " + visible(finding.rule))
 
