@@ -12,6 +12,7 @@ from prefixwise.core.report import (
     Findings,
     Histogram,
     Matrix,
+    Page,
     Series,
     Table,
     Text,
@@ -55,7 +56,7 @@ _FINDING = (
 def as_table(block: Block) -> Table | None:
     """Return the data of `block` as a table with typed columns, or None where it is prose."""
     match block:
-        case Text():
+        case Text() | Page():
             return None
         case Table():
             return block

@@ -30,6 +30,7 @@ from prefixwise.core.report import (
     Histogram,
     InputFile,
     Matrix,
+    Page,
     Report,
     Requirement,
     Series,
@@ -59,6 +60,27 @@ STARTS = (
     "1. one",
     "> quote",
 )
+PAGE = """A clock stands in the system prompt.
+
+The prompt changes each time the clock does, **and nothing behind it is cached**. A date that stays, such as
+`2026-03-02` in an example, is none.
+
+```jsonl bad
+{"messages": [{"role": "system", "content": "It is 09:14:07. You answer questions about ferries, briefly."}]}
+{"messages": [{"role": "system", "content": "It is 09:14:52. You answer questions about ferries, briefly."}]}
+```
+
+## What helps
+
+- Put the time into the newest message,
+  where nothing follows it.
+- Leave it away.
+
+```python
+def now():
+    return "a very long line " * 12
+```
+Nothing else."""
 
 
 def findings() -> tuple[Finding, ...]:
@@ -217,6 +239,7 @@ def everything() -> Report:
             "Findings",
             findings(),
         ),
+        Page("page", "A page", PAGE),
     )
     return Report(
         "prefixwise/sample",
@@ -247,6 +270,7 @@ def hostile(text: str = HOSTILE, starts: tuple[str, ...] = STARTS) -> Report:
         Series(text, text, number, (1.0, 2.0), ((number, (1.0, None)),), text),
         Histogram(text, text, number, (0, 1, 2), (1, 0), text),
         Matrix(text, text, Unit.TEXT, (text,), (text,), ((text,),), text),
+        Page(text, text, "\n".join((text, *starts, "```jsonl bad", text, "```", "- " + text, "# " + text))),
         Findings(text, text, (_hostile_finding(text), *(_hostile_finding(text, start) for start in starts))),
     )
     return Report(
@@ -293,4 +317,5 @@ _EMPTIED: dict[type, dict[str, object]] = {
     Histogram: {"edges": (), "counts": ()},
     Matrix: {"rows": (), "columns": (), "cells": ()},
     Findings: {"findings": ()},
+    Page: {"markdown": ""},
 }

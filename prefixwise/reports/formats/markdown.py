@@ -12,6 +12,7 @@ from prefixwise.core.report import (
     Findings,
     Histogram,
     InputFile,
+    Page,
     Report,
     Requirement,
     Series,
@@ -57,8 +58,8 @@ def render(report: Report, **_layout: object) -> str:
         if block.title:
             parts.append(f"### {escape(block.title)}")
         parts += _block(block)
-        if not isinstance(block, Text | Findings) and block.note:
-            parts.append(escape(block.note))
+        if note := getattr(block, "note", ""):
+            parts.append(escape(note))
     closing = [*map(_requirement, report.requirements), *(f"- **note:** {escape(note)}" for note in report.notes)]
     closing += [_input(file) for file in report.inputs if file.broken or file.reason_skipped]
     if closing:
@@ -69,6 +70,8 @@ def render(report: Report, **_layout: object) -> str:
 def _block(block: Block) -> list[str]:
     if isinstance(block, Text):
         return ["\n\n".join(escape(line.lstrip(" ")) for line in block.lines)] if block.lines else []
+    if isinstance(block, Page):
+        return ["\n".join(map(visible, block.markdown.split("\n")))] if block.markdown else []
     if isinstance(block, Findings):
         return ["\n".join(_findings(block)) or "No findings."]
     if isinstance(block, Histogram):

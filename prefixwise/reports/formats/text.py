@@ -15,6 +15,7 @@ from prefixwise.core.report import (
     Histogram,
     InputFile,
     Matrix,
+    Page,
     Report,
     Requirement,
     Series,
@@ -30,6 +31,7 @@ from prefixwise.reports.finding_layout import finding_lines
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid, nothing, prose
 from prefixwise.reports.numbers import show, signed
+from prefixwise.reports.page_layout import page_lines
 from prefixwise.reports.tables import as_table
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def _sections(report: Report, width: int | None) -> Iterator[list[RenderableType
     yield [Line(visible(report.title), style="bold"), *_inputs(report.inputs)]
     for block in report.blocks:
         title = [Line(visible(block.title), style="bold")] if block.title else []
-        note = [] if isinstance(block, Text | Findings) or not block.note else [prose(block.note, width, style="dim")]
+        note = [prose(text, width, style="dim")] if (text := getattr(block, "note", "")) else []
         yield [*title, *_block(block, width), *note]
     if report.requirements:
         yield [*_requirements(report.requirements)]
@@ -105,6 +107,8 @@ def _block(block: Block, width: int | None) -> list[RenderableType]:
             return _histogram(block, width)
         case Findings():
             return finding_lines(block.findings, width)
+        case Page():
+            return page_lines(block.markdown, width)
         case _:
             assert_never(block)
 
