@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = ("hitrate", "providers", "diff", "tokens", "trace")
+COMMANDS = ("hitrate", "providers", "diff", "tokens", "trace", "schema")
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
 

@@ -1,4 +1,4 @@
-"""Tables for a terminal: columns that fit, and one record a paragraph where they cannot."""
+"""Tables and paragraphs for a terminal: columns that fit, one record a paragraph where they cannot, hanging labels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from prefixwise.core.excerpt import visible
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
 GAP = 2
+_PROSE = 100
+"""Cells to which prose is wrapped on a wide terminal."""
 _NARROWEST = 14
 """Cells a column of text may be squeezed to before the table becomes records."""
 
@@ -76,6 +81,32 @@ def grid(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int | Non
     for row in rows:
         table.add_row(*map(_cell, row))
     return table
+
+
+def prose(
+    line: str | Text, width: int | None, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = 0
+) -> RenderableType:
+    """Return a paragraph that hangs under its label; a `Text` must be visible already."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Text(visible(line), style=style) if isinstance(line, str) else line
+    if width is None:
+        return Text(" " * indent).append(label, style=label_style).append_text(shown)
+    lead = [Text(" " * indent + label)] if indent or label else []
+    layout = Table.grid(padding=0)
+    for part in lead:
+        layout.add_column(no_wrap=True, width=len(part), style=label_style)
+    layout.add_column(overflow="fold", max_width=min(width, _PROSE) - indent - len(label))
+    layout.add_row(*lead, shown)
+    return layout
+
+
+def nothing(text: str) -> RenderableType:
+    """Return the line that stands where there is no data."""
+    from rich.text import Text
+
+    return Text(text, style="dim")
 
 
 def _cell(cell: Cell) -> RenderableType:

@@ -94,7 +94,7 @@ def test_the_environment_does_not_change_the_document(
 def test_no_character_of_a_cell_is_lost_at_any_width(reports: dict[str, Report], width: int | None) -> None:
     document = FORMATS.get("text").render(reports["everything"], width=width)
     joined = re.sub(r"\s", "", document)
-    for cell in ("prompts/[t]/a.jinja:12", "deep/" * 20 + "x.json", "1.5GiB", "$412.50", ">99.9%", "38,512,000"):
+    for cell in ("app/[t].py:3", "deep/" * 20 + "x.jinja:12", "1.5GiB", "$412.50", ">99.9%", "38,512,000"):
         assert cell in joined
     assert "…" not in document
 
