@@ -177,7 +177,7 @@ def _texts(
             change = _look(log, pair, asked, claims, first_claims)
             if change is not None:
                 yield change
-            pair.a = pair.b = None
+            pair.a = pair.b = pair.change = None
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]
@@ -198,8 +198,10 @@ def _look(
 ) -> SpanChange | None:
     assert pair.a is not None and pair.b is not None  # noqa: S101, PT018 - both documents are at hand here
     pair.change = first_change(pair.a, pair.b, pair.same_items)
-    if pair.change is not None and _is_cut(pair):
-        return None
+    if pair.change is not None:
+        pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
+        if _is_cut(pair):
+            return None
     claim = _first(asked.text, pair)
     fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
