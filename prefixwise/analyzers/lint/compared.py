@@ -91,7 +91,7 @@ class Compared(msgspec.Struct):
 
     @property
     def lost(self) -> int:
-        """Tokens of `after` that had to be computed because of the break, in the provider's own; as reported at most."""
+        """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
         log = self.log
         best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
         tokens = log.scaled(self.after, max(0, self.at_stake - best))
