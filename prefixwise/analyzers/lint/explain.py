@@ -8,7 +8,7 @@ wait for their second half, and nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 import msgspec
 
@@ -19,7 +19,7 @@ from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.observed import observe
 from prefixwise.analyzers.lint.plateaus import is_one_off
-from prefixwise.analyzers.lint.slots import SpanChange, slots, span_change
+from prefixwise.analyzers.lint.slots import SpanChange, answer_change, slots, span_change
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.core.finding import Severity, Verdict, Where
 from prefixwise.core.request import Request
@@ -33,6 +33,8 @@ _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
+_WITH_TEXT = 12
+"""Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
 _TEMPLATE_CHARACTERS = 1_500
 
@@ -54,7 +56,7 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     pairs = _pairs(log)
     asked = _Rules()
     claims = _at_the_front(pairs, asked)
-    changes = list(_texts(log, pairs, again, asked, claims))
+    changes = _slimmed(log, _texts(log, pairs, again, asked, claims))
     claims += _moving_values(log, changes, asked)
     taken = {claim.after for claim in claims}
     for rule in asked.log:
@@ -128,18 +130,27 @@ def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
+    if pair.turn and pair.verdict is Verdict.EXTENDS and _answered_otherwise(log, pair):
+        return True
     if pair.served is Served.HIT:
         return False
     if pair.verdict is Verdict.BREAKS:
         return True
     if pair.turn:
-        return pair.served is Served.MISS or log.outlines.answer[pair.before] != 0
+        return pair.served is Served.MISS
     rows, family = log.rows, log.rows.family[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
     if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
         templates[family] += 1
         return True
     return False
+
+
+def _answered_otherwise(log: Log, pair: Compared) -> bool:
+    """Say whether the log holds the earlier request's answer and the later one sends something else for it."""
+    answer, messages = log.outlines.answer[pair.before], log.outlines.messages[pair.after]
+    at = pair.same_items - len(log.outlines.head[pair.after])
+    return answer != 0 and 0 <= at < len(messages) and messages[at] != answer
 
 
 def _texts(
@@ -180,6 +191,18 @@ def _texts(
             del documents[row]
 
 
+def _slimmed(log: Log, changes: Iterable[SpanChange]) -> list[SpanChange]:
+    """Return the changes, with their whole texts only for the first few of a place: those tell what it is."""
+    seen: Counter[Hashable] = Counter()
+    kept = []
+    for change in changes:
+        place = (log.rows.family[change.after], change.place)
+        seen[place] += 1
+        slim = seen[place] > _WITH_TEXT
+        kept.append(msgspec.structs.replace(change, before_text="", after_text="") if slim else change)
+    return kept
+
+
 def _forget(waiting: dict[int, list[Compared]], documents: dict[int, Document], row: int, pair: Compared) -> None:
     """Drop a document whose last pair has been looked at."""
     left = [waits for waits in waiting.get(row, ()) if waits is not pair]
@@ -197,6 +220,8 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
         pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
         if _is_cut(pair):
             return None
+    elif pair.served is Served.HIT:
+        return answer_change(pair)
     claim = _first(asked.text, pair)
     fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
@@ -207,7 +232,7 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
     if claim is not None:
         claims.append(claim)
         return None
-    moved = span_change(pair, fallback)
+    moved = answer_change(pair) if pair.change is None else span_change(pair, fallback)
     if moved is None:
         if fallback is not None:
             claims.append(fallback)

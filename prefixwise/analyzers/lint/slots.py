@@ -7,18 +7,26 @@ of one application are therefore judged together. A place is a field of the body
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.documents import Document
+from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, hunks
+from prefixwise.analyzers.values.kinds import Candidate
 from prefixwise.analyzers.values.quotes import Quoted, quoted
 from prefixwise.core.finding import Where
+from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 
 _MOST_VALUES = 64
+_VOTERS = 9
 _MOST_HUNKS = 4
 _SIGN = 16
 """Characters in front of a value by which its place is known again."""
@@ -42,6 +50,7 @@ class SpanChange(msgspec.Struct, frozen=True):
         fallback: What to say where no rule for moving values knows the value.
         gap: Seconds from start to start, None where the log has no times.
         before_text, after_text: The two values whole; empty but for the first few changes of a place.
+        answer: Whether the earlier value is the logged answer, and the later one what was sent again for it.
     """
 
     before: int
@@ -62,15 +71,18 @@ class SpanChange(msgspec.Struct, frozen=True):
     gap: float | None = None
     before_text: str = ""
     after_text: str = ""
+    answer: bool = False
 
     @property
     def place(self) -> tuple[Where, str, str, str]:
         """Area, field, label, and the text in front of the value: what it is known again by."""
+        if self.answer:
+            return self.where, field_shape(self.field), "", "answer"
         sign = _NUMBERS.sub("#", self.quote.left.rstrip()[-_SIGN:])
         return self.where, field_shape(self.field), self.quote.label, sign
 
 
-class Slot(msgspec.Struct, frozen=True):
+class Slot:
     """One place and its changes, by start of the later request.
 
     Attributes:
@@ -80,26 +92,45 @@ class Slot(msgspec.Struct, frozen=True):
         values: What stood there, in order, without repeats in a row; the first 64.
     """
 
-    family: int
-    where: Where
-    field: str
-    changes: tuple[SpanChange, ...]
-    values: tuple[str, ...]
+    def __init__(self, family: int, where: Where, field: str, changes: tuple[SpanChange, ...]) -> None:
+        self.family = family
+        self.where = where
+        self.field = field
+        self.changes = changes
+        self.values = _values(changes)
 
     @property
     def first(self) -> SpanChange:
         """The first change."""
         return self.changes[0]
 
-    @property
+    @cached_property
     def in_turns(self) -> int:
-        """How many of the changes are inside a conversation."""
+        """How many of the changes are inside a conversation; the others are between two of them."""
         return sum(change.turn for change in self.changes)
 
-    @property
+    @cached_property
     def variants(self) -> int:
         """How many distinct values were seen."""
         return len({text for change in self.changes for text in (change.quote.from_text, change.quote.to_text)})
+
+    @cached_property
+    def reading(self) -> Candidate | None:
+        """What the value most likely is, None where nothing speaks for anything.
+
+        The first few changes vote; the reading that most of them have first wins.
+        """
+        read = [
+            found[0]
+            for change in islice((c for c in self.changes if c.before_text or c.after_text), _VOTERS)
+            for found in [describe(change.before_text, change.after_text, change.hunk, self.values)]
+            if found
+        ]
+        if not read:
+            return None
+        votes = Counter(candidate.kind for candidate in read)
+        winner = max(votes, key=lambda kind: (votes[kind], -[c.kind for c in read].index(kind)))
+        return next(candidate for candidate in read if candidate.kind is winner)
 
 
 def span_change(pair: Compared, fallback: Claim | None) -> SpanChange | None:
@@ -133,6 +164,54 @@ def span_change(pair: Compared, fallback: Claim | None) -> SpanChange | None:
     )
 
 
+def answer_change(pair: Compared) -> SpanChange | None:
+    """Return how the answer to the earlier request differs from what the later one sends again for it.
+
+    None where it is the same, where the log holds no answer of one text, or where the cache keeps no answers.
+    """
+    rows, a, b = pair.log.rows, pair.a, pair.b
+    system = pair.log.system(pair.before)
+    if a is None or b is None or (system is not None and not system.output_tokens_cached):
+        return None
+    again = b.entry(pair.same_items)
+    said = _answer_text(a)
+    if again is None or len(again.parts) != 1 or not said or not again.parts[0].text:
+        return None
+    part = again.parts[0]
+    found = hunks(said, part.text)
+    if not found:
+        return None
+    return SpanChange(
+        before=pair.before,
+        after=pair.after,
+        turn=True,
+        where=Where.MESSAGES,
+        field=again.pointer + part.pointer,
+        char_offset=found[0].after_start,
+        hunk=found[0],
+        quote=quoted(said, part.text, found[0]),
+        more=(),
+        length=len(part.text),
+        equal_after=len(part.text) - found[0].after_end,
+        first_text=False,
+        newest=False,
+        lost=rows.answer_tokens[pair.before],
+        gap=pair.gap,
+        before_text=said,
+        after_text=part.text,
+        answer=True,
+    )
+
+
+def _answer_text(document: Document) -> str:
+    request = document.request
+    try:
+        turn = reply_turn(request.api, msgspec.json.decode(request.response), request.opens_reply)
+    except SHAPE_ERRORS:
+        return ""
+    return turn.parts[0].text if turn is not None and len(turn.parts) == 1 else ""
+
+
 def slots(changes: Iterable[SpanChange], families: Sequence[int], order: Sequence[float]) -> list[Slot]:
     """Group changes by place, in the order of their first change.
 
@@ -144,7 +223,7 @@ def slots(changes: Iterable[SpanChange], families: Sequence[int], order: Sequenc
     grouped: dict[tuple[Any, ...], list[SpanChange]] = {}
     for change in sorted(changes, key=lambda change: (order[change.after], change.after)):
         grouped.setdefault((families[change.after], *change.place), []).append(change)
-    return [Slot(key[0], key[1], key[2], tuple(found), _values(found)) for key, found in grouped.items()]
+    return [Slot(key[0], key[1], key[2], tuple(found)) for key, found in grouped.items()]
 
 
 def field_shape(field: str) -> str:
