@@ -120,11 +120,9 @@ class Slot:
 
         The first few changes vote; the reading that most of them have first wins.
         """
+        told = islice((change for change in self.changes if change.before_text or change.after_text), _VOTERS)
         read = [
-            found[0]
-            for change in islice((c for c in self.changes if c.before_text or c.after_text), _VOTERS)
-            for found in [describe(change.before_text, change.after_text, change.hunk, self.values)]
-            if found
+            describe(change.before_text, change.after_text, change.hunk, self.values).candidates[0] for change in told
         ]
         if not read:
             return None
@@ -167,11 +165,13 @@ def span_change(pair: Compared, fallback: Claim | None) -> SpanChange | None:
 def answer_change(pair: Compared) -> SpanChange | None:
     """Return how the answer to the earlier request differs from what the later one sends again for it.
 
-    None where it is the same, where the log holds no answer of one text, or where the cache keeps no answers.
+    None where it is the same, where the log holds no answer of one text, or where the provider is known and not
+    known to keep answers in its cache.
     """
     rows, a, b = pair.log.rows, pair.a, pair.b
     system = pair.log.system(pair.before)
-    if a is None or b is None or (system is not None and not system.output_tokens_cached):
+    named = bool(rows.providers[rows.provider[pair.before]])
+    if a is None or b is None or (named and not (system is not None and system.output_tokens_cached)):
         return None
     again = b.entry(pair.same_items)
     said = _answer_text(a)

@@ -15,6 +15,8 @@ _LONGEST = 160
 _REACH = 200
 """Characters on either side of a difference in which the value that it is part of is looked for."""
 _BRACKETED = 48
+_NEAR = 40
+_WORDS = re.compile(r"[^\W\d_]+|%")
 
 # What a person takes for one value: a date with its time, a clock time, an address, a number, a path, an id, a word.
 _VALUE = re.compile(
@@ -42,6 +44,7 @@ class Quoted(msgspec.Struct, frozen=True):
         start: Where the value starts in both lines.
         part: Where the differing characters start in both lines.
         before_end, after_end: Where they end in each line; at the end of the line where they go beyond it.
+        one_line: Whether the whole difference lies in that line.
         scope: Key, heading and tags that speak of it, in lower-case words, nearest first.
     """
 
@@ -57,12 +60,38 @@ class Quoted(msgspec.Struct, frozen=True):
     part: int
     before_end: int
     after_end: int
+    one_line: bool
     scope: tuple[str, ...]
 
     @property
     def label(self) -> str:
         """What speaks of it from nearest by, '' for none."""
         return self.scope[0] if self.scope else ""
+
+    @property
+    def label_words(self) -> frozenset[str]:
+        """The words of the label."""
+        return frozenset(self.label.split())
+
+    @property
+    def scope_words(self) -> frozenset[str]:
+        """The words of everything that speaks of it."""
+        return frozenset(word for name in self.scope for word in name.split())
+
+    @property
+    def near_words(self) -> frozenset[str]:
+        """The lower-case words that stand beside it on its line."""
+        return frozenset(_WORDS.findall(f"{self.left[-_NEAR:]} {self.right[:_NEAR]}".lower()))
+
+    @property
+    def part_before(self) -> str:
+        """The differing characters of the earlier line."""
+        return self.line_before[self.part : self.before_end]
+
+    @property
+    def part_after(self) -> str:
+        """The differing characters of the later line."""
+        return self.line_after[self.part : self.after_end]
 
 
 def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
@@ -90,6 +119,7 @@ def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
         part=part,
         before_end=ends,
         after_end=until,
+        one_line="\n" not in hunk.before_text and "\n" not in hunk.after_text,
         scope=scope(after, first),
     )
 
