@@ -10,9 +10,7 @@ from prefixwise.cli import options as o
 
 
 def explain(
-    rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule's name or code: see prefixwise rules.")
-    ],
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="A rule's name or code: see prefixwise rules.")],
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,

@@ -27,6 +27,8 @@ RUNS = [
     ["tokens", f"{CLOCK}#0"],
     ["tokens", CLOCK],
     ["tokens", "noisy.jsonl"],
+    ["rules"],
+    ["explain", "model-changed"],
     ["schema"],
 ]
 
