@@ -9,7 +9,7 @@ import msgspec
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
 from prefixwise.analyzers.hitrate_values import HITRATE
-from prefixwise.analyzers.lint_document import LINT
+from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.core.envelope import DocumentKind

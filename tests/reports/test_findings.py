@@ -79,13 +79,13 @@ def test_the_loss(lost: Lost | None, usd: float | None, said: str) -> None:
     [
         ([], ""),
         ([record(A[0])], ""),
-        ([pair(A[0], A[1])], "a#0→#1"),
-        ([pair(A[0], A[1]), pair(A[0], A[1])], "a#0→#1"),
+        ([pair(A[0], A[1])], "#0→#1"),
+        ([pair(A[0], A[1]), pair(A[0], A[1])], "#0→#1"),
         ([pair(Ref("b", 0), A[1])], "b#0→a#1"),
-        ([pair(A[0], A[1]), pair(A[1], A[2])], "2 pairs: a#0→#1, #1→#2"),
-        ([record(ref) for ref in A[:3]], "3 records: a#0, #1, #2"),
-        ([record(ref) for ref in A], "9 records: a#0, #1, #2 and 6 more"),
-        ([record(A[0]), pair(A[1], Ref("b", 2)), pair(A[3], A[4])], "3 places: a#0, #1→b#2, a#3→#4"),
+        ([pair(A[0], A[1]), pair(A[1], A[2])], "2 pairs: #0→#1, #1→#2"),
+        ([record(ref) for ref in A[:3]], "3 records: #0, #1, #2"),
+        ([record(ref) for ref in A], "9 records: #0, #1, #2 and 6 more"),
+        ([record(A[0]), pair(A[1], Ref("b", 2)), pair(A[3], A[4])], "3 places: #0, #1→b#2, a#3→#4"),
     ],
 )
 def test_the_places(occurrences: list[Occurrence], said: str) -> None:

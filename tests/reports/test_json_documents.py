@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from prefixwise.analyzers.lint_document import LINT, LintValues, lint_input, lint_summary
+from prefixwise.analyzers.lint.document import LINT, LintValues, lint_input, lint_summary
 from prefixwise.core.finding import ComparedPair, Finding, Level, Pair, Severity, Verdict
 from prefixwise.core.report import Findings, InputFile, Report
 from prefixwise.reports.format import FORMATS

@@ -48,8 +48,9 @@ class Compared(msgspec.Struct):
         kept: Tokens that both prompts have from their start, as counted.
         served: What usage says.
         parameters: Those of the cache key that differ, by name.
-        change: Where their texts part, None where they do not or nobody has looked yet.
-        a, b: The documents, where they were read.
+        change: Where their texts part, None where they do not; only while a rule is asked.
+        a, b: The documents, while they are at hand.
+        field, char_offset: Of `change`, kept.
     """
 
     log: Log
@@ -64,6 +65,8 @@ class Compared(msgspec.Struct):
     change: Change | None = None
     a: Document | None = None
     b: Document | None = None
+    field: str | None = None
+    char_offset: int | None = None
 
     @property
     def gap(self) -> float | None:
@@ -88,7 +91,7 @@ class Compared(msgspec.Struct):
 
     @property
     def lost(self) -> int:
-        """Tokens of `after` that had to be computed because of the break, in the provider's own; as reported at most."""
+        """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
         log = self.log
         best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
         tokens = log.scaled(self.after, max(0, self.at_stake - best))

@@ -123,11 +123,8 @@ def _take(claims: list[Claim], taken: set[int], found: Iterable[Claim]) -> None:
 
 def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
     """Return claims on model, parameters and namespace; where usage says that the prefix was served, there is none."""
-    found = []
-    for pair in pairs:
-        if pair.served is not Served.HIT and (claim := _first(asked.front, pair)) is not None:
-            found.append(claim)
-    return found
+    missed = (pair for pair in pairs if pair.served is not Served.HIT)
+    return [claim for pair in missed if (claim := _first(asked.front, pair)) is not None]
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
@@ -174,10 +171,10 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
                 continue
             pair.a, pair.b = documents[pair.before], documents[pair.after]
-            change = _look(log, pair, asked, claims, first_claims)
+            change = _look(pair, asked, claims, first_claims)
             if change is not None:
                 yield change
-            pair.a = pair.b = None
+            pair.a = pair.b = pair.change = None
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]
@@ -193,13 +190,13 @@ def _forget(waiting: dict[int, list[Compared]], documents: dict[int, Document], 
         documents.pop(row, None)
 
 
-def _look(
-    log: Log, pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim]
-) -> SpanChange | None:
+def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim]) -> SpanChange | None:
     assert pair.a is not None and pair.b is not None  # noqa: S101, PT018 - both documents are at hand here
     pair.change = first_change(pair.a, pair.b, pair.same_items)
-    if pair.change is not None and _is_cut(pair):
-        return None
+    if pair.change is not None:
+        pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
+        if _is_cut(pair):
+            return None
     claim = _first(asked.text, pair)
     fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)

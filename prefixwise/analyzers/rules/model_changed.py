@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
@@ -47,9 +48,7 @@ class ModelChanged(PairRule):
             after=pair.after,
             before=pair.before,
             field="/model",
-            char_offset=next(
-                (i for i, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after))
-            ),
+            char_offset=common_characters(before, after),
             from_text=before,
             to_text=after,
             confidence=Confidence.CERTAIN,
