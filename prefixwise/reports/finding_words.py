@@ -5,7 +5,7 @@ The pieces hold text that is not ours as it came: a format makes it safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from prefixwise.core.finding import Confidence, Finding, Level, Lost, Pair, Per, Safety
 from prefixwise.core.report import Unit
@@ -53,16 +53,19 @@ def texts(finding: Finding) -> list[tuple[str, str]]:
 def places(finding: Finding) -> str:
     """Return where it shows: the first few pairs or records, and how many more there are.
 
-    A file is named where it differs from the one before. Empty where there is nothing but the place of the finding.
+    A file is named where it differs from the one before, first of all from that of the finding. Empty where there is
+    nothing but the place of the finding.
     """
+    at = finding.pair.after if finding.pair is not None else finding.record
+    path = at.path if at is not None else finding.path
     spots: list[Pair | Ref | None] = [place.pair or place.record for place in finding.occurrences]
     known = list(dict.fromkeys(spot for spot in spots or [finding.pair or finding.record] if spot is not None))
     if len(known) <= 1:
-        return _listed(spot for spot in known if isinstance(spot, Pair))
+        return _listed([spot for spot in known if isinstance(spot, Pair)], path)
     kinds = {type(spot) for spot in known}
     noun = "places" if len(kinds) > 1 else "pairs" if kinds == {Pair} else "records"
     more = len(known) - _PLACES
-    return f"{len(known):,} {noun}: {_listed(known[:_PLACES])}{f' and {more:,} more' if more > 0 else ''}"
+    return f"{len(known):,} {noun}: {_listed(known[:_PLACES], path)}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def steps(finding: Finding) -> list[str]:
@@ -92,8 +95,8 @@ def _tokens(lost: Lost) -> str:
     return f"{about}{lost.value:,} token{'' if lost.value == 1 else 's'}"
 
 
-def _listed(spots: Iterable[Pair | Ref]) -> str:
-    shown, path = [], ""
+def _listed(spots: Sequence[Pair | Ref], path: str) -> str:
+    shown = []
     for spot in spots:
         refs = (spot.before, spot.after) if isinstance(spot, Pair) else (spot,)
         names = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -53,7 +53,8 @@ def grid(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int | Non
     `heading  value` lines.
     """
     lead = max((len(cell.lead) for row in rows for cell in row if isinstance(cell, Hanging)), default=0)
-    widths = _fitted(heads, _natural_widths(heads, rows), width, _NARROWEST + lead)
+    narrowest = _NARROWEST + lead
+    widths = _fitted(heads, rows, width, narrowest, whole_words=True) or _fitted(heads, rows, width, narrowest)
     if widths is None:
         return _records(heads, rows)
 
@@ -124,24 +125,43 @@ def _cell(cell: Cell) -> RenderableType:
     return layout
 
 
-def _natural_widths(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[int]:
-    from rich.cells import cell_len
+def _fitted(
+    heads: Sequence[Head],
+    rows: Sequence[Sequence[Cell]],
+    width: int | None,
+    narrowest: int,
+    *,
+    whole_words: bool = False,
+) -> list[int] | None:
+    """Cap the text columns at one common width, the largest with which the table fits; None where it never does.
 
-    texts = [[cell if isinstance(cell, str) else "".join(cell) for cell in row] for row in rows]
-    columns = zip(*texts, strict=True) if texts else [()] * len(heads)
-    return [max(1, cell_len(head.title), *map(cell_len, cells)) for head, cells in zip(heads, columns, strict=True)]
-
-
-def _fitted(heads: Sequence[Head], natural: list[int], width: int | None, narrowest: int) -> list[int] | None:
-    """Cap the text columns at one common width, the largest with which the table fits."""
+    With `whole_words` no column gets narrower than its longest word.
+    """
+    natural = _widths(heads, rows, lambda text: (text,))
+    least = _widths(heads, rows, str.split) if whole_words else [0] * len(heads)
     room = width - GAP * (len(heads) - 1) if width is not None else sum(natural)
     if sum(natural) <= room:
         return natural
     for cap in range(room, narrowest - 1, -1):
-        widths = [cells if head.rigid else min(cells, cap) for head, cells in zip(heads, natural, strict=True)]
+        widths = [
+            cells if head.rigid else min(cells, max(cap, word))
+            for head, cells, word in zip(heads, natural, least, strict=True)
+        ]
         if sum(widths) <= room:
             return widths
     return None
+
+
+def _widths(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], parts: Callable[[str], Iterable[str]]) -> list[int]:
+    """Return for each column the cells of the widest of its parts, heading included."""
+    from rich.cells import cell_len
+
+    texts = [[cell if isinstance(cell, str) else "".join(cell) for cell in row] for row in rows]
+    columns = zip(*texts, strict=True) if texts else [()] * len(heads)
+    return [
+        max(1, *(cell_len(part) for text in (head.title, *cells) for part in parts(text)), 0)
+        for head, cells in zip(heads, columns, strict=True)
+    ]
 
 
 def _records(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> RenderableType:

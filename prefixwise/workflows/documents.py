@@ -10,6 +10,7 @@ from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
 from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.analyzers.lint.document import LINT
+from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
@@ -33,7 +34,8 @@ class SchemaNames(msgspec.Struct, frozen=True):
 
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
-_KINDS = {kind.name: kind for kind in sorted((DIFF, HITRATE, LINT, PROVIDERS, SCHEMAS, TOKENS), key=lambda k: k.name)}
+_ALL = (DIFF, EXPLAIN, HITRATE, LINT, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS)
+_KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
 
 
 def document_kinds() -> tuple[DocumentKind, ...]:

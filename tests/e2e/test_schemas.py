@@ -27,6 +27,11 @@ RUNS = [
     ["tokens", f"{CLOCK}#0"],
     ["tokens", CLOCK],
     ["tokens", "noisy.jsonl"],
+    ["lint", CLOCK],
+    ["lint", "model.jsonl", "noisy.jsonl"],
+    ["lint", "hostile.jsonl", "--fail-on", "never"],
+    ["rules"],
+    ["explain", "model-changed"],
     ["schema"],
 ]
 
@@ -36,6 +41,13 @@ def test_documents_are_what_their_schema_says(args: list[object], run: Any, tmp_
     broken = b'{"messages": 5}\nnot json\n[1, 2\n'
     (tmp_path / "noisy.jsonl").write_bytes(e2e.GOOD + broken + e2e.lines(e2e.chat("hello", model="nobody-knows-9")))
     (tmp_path / "hostile.jsonl").write_bytes(e2e.lines(*[e2e.chat(e2e.HOSTILE, user=e2e.HOSTILE)] * 2))
+    asked = e2e.chat()
+    answered = [
+        *asked["messages"],
+        {"role": "assistant", "content": "At nine."},
+        {"role": "user", "content": "Thanks."},
+    ]
+    (tmp_path / "model.jsonl").write_bytes(e2e.lines(asked, e2e.chat(model="gpt-4.1", messages=answered)))
     document = run([*args, "--json"]).check(0, 1).json()
     schema = json.loads(run(["schema", document["schema"]]).check(0).out)
     Draft202012Validator(schema).validate(document)

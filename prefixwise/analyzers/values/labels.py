@@ -86,7 +86,7 @@ def _openers(text: str, start: int, lowest: int) -> list[str]:
         if opens and not line.lstrip().startswith("#") and (own < indent or not found):
             found.append(words(line.rstrip("{[ :：*")))
             indent = own
-        if blank or own == 0 and found:
+        if blank or (own == 0 and found):
             break
     return found
 

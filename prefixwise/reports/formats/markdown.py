@@ -29,6 +29,8 @@ from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.tables import as_table
 
 _BAR = 20
+_HEADING = re.compile(r"#{1,4} ")
+_FENCE = re.compile(r" *(```|~~~)")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;"})
 # An underscore inside a word and a lone dollar are only themselves; two dollars are a formula.
 _SPECIAL = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)")
@@ -71,7 +73,7 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, Text):
         return ["\n\n".join(escape(line.lstrip(" ")) for line in block.lines)] if block.lines else []
     if isinstance(block, Page):
-        return ["\n".join(map(visible, block.markdown.split("\n")))] if block.markdown else []
+        return ["\n".join(map(visible, _page(block.markdown)))] if block.markdown else []
     if isinstance(block, Findings):
         return ["\n".join(_findings(block)) or "No findings."]
     if isinstance(block, Histogram):
@@ -88,6 +90,15 @@ def _block(block: Block) -> list[str]:
         [escape(show(cell, column.unit)) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
     ]
     return [_pipes([escape(column.title) for column in table.columns], right, rows)]
+
+
+def _page(markdown: str) -> Iterator[str]:
+    """Yield the page's lines, its headings two levels down: below the report's and the block's."""
+    fence = ""
+    for line in markdown.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = "" if fence else mark[0]
+        yield f"##{line}" if not fence and _HEADING.match(line) else line
 
 
 def _tree(block: Tree) -> str:

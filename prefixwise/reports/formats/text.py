@@ -187,16 +187,15 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
 
 
 def _inputs(inputs: tuple[InputFile, ...]) -> list[RenderableType]:
-    """Name the files read: all of a few, of many only those with something wrong."""
-    from rich.text import Text as Line
-
+    """Name the files read: all of a few, of many only those with something wrong, and of many such some."""
+    if len(inputs) <= _INPUTS:
+        return [*map(_input, inputs)]
+    records = sum(file.records for file in inputs)
     wrong = [file for file in inputs if file.broken or file.reason_skipped]
-    listed = inputs if len(inputs) <= _INPUTS else wrong
-    lines: list[RenderableType] = []
-    if len(inputs) > _INPUTS:
-        records = sum(file.records for file in inputs)
-        lines.append(Line(f"{len(inputs):,} files, {records:,} records", style="dim"))
-    return [*lines, *map(_input, listed)]
+    lines = [nothing(f"{len(inputs):,} files, {records:,} records"), *map(_input, wrong[:_INPUTS])]
+    if len(wrong) > _INPUTS:
+        lines.append(nothing(f"and {len(wrong) - _INPUTS:,} more that were skipped or have broken records"))
+    return lines
 
 
 def _input(file: InputFile) -> RenderableType:
