@@ -9,7 +9,7 @@ from prefixwise.core.finding import Severity, Where
 
 
 class EnvStateInPrefix(MovingValue):
-    """# The state of the machine in the prefix
+    r"""# The state of the machine in the prefix
 
     Working directory, git status, file listings, host names and sandbox addresses in the system prompt change when the
     agent works, and with each change the whole conversation is computed again. Between sessions on different machines or

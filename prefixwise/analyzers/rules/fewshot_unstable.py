@@ -9,7 +9,7 @@ from prefixwise.core.finding import Severity, Where
 
 
 class FewshotUnstable(MovingValue):
-    """# Examples that are drawn anew
+    r"""# Examples that are drawn anew
 
     Examples that are sampled, shuffled or chosen by likeness to the question stand in the prefix in another order, or are
     others, on each call. Everything from the first moved example on is computed again.

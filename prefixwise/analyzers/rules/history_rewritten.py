@@ -14,7 +14,21 @@ class HistoryRewritten(PairRule):
     A request that continues a conversation must repeat what was sent before, byte for byte. Where an earlier message
     differs, everything from it on is computed again: typically because the live turn is wrapped in a template and the
     history stores only the raw text.
-    """
+
+    Not reported: a message that the user edited, after which the conversation goes on from there.
+
+    Store each message as it was sent, template and all, and send it again as it was stored.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "<question>When does the last ferry leave?</question> Answer in one sentence."}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "<question>From where?</question> Answer in one sentence."}]}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    ```
+    """  # noqa: E501
 
     name = "history-rewritten"
     code = "PW302"

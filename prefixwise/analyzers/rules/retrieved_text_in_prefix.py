@@ -10,7 +10,7 @@ from prefixwise.core.finding import Severity, Where
 
 
 class RetrievedTextInPrefix(MovingValue):
-    """# Retrieved text in the prefix
+    r"""# Retrieved text in the prefix
 
     Passages found for the question, recalled notes or search results that are rendered into the system prompt, or into
     the first message, are others on each turn. The instructions behind them and the whole history are computed again,

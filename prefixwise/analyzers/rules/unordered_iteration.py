@@ -9,7 +9,7 @@ from prefixwise.core.finding import Safety, Severity, Where
 
 
 class UnorderedIteration(MovingValue):
-    """# Parts of a text in no fixed order
+    r"""# Parts of a text in no fixed order
 
     A list that is built from a set, a map or a directory listing comes out in another order in each process, or on each
     call. The words are the same, the prompt is not.

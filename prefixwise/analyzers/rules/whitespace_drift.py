@@ -9,7 +9,7 @@ from prefixwise.core.finding import Safety, Severity, Where
 
 
 class WhitespaceDrift(MovingValue):
-    """# The same text with other white space
+    r"""# The same text with other white space
 
     A stripped line end, a doubled space or another indentation makes other tokens of the same words. It comes from
     code that trims messages before it stores them, from templates that are edited by different editors, and from
@@ -21,13 +21,13 @@ class WhitespaceDrift(MovingValue):
     Store and send texts exactly as they were sent or received.
 
     ```jsonl bad
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \\n"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
     ```
 
     ```jsonl good
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \\n"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \\n"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
     ```
     """  # noqa: E501
 

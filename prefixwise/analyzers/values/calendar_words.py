@@ -50,5 +50,7 @@ MONTHS: dict[str, int] = _numbered(_MONTHS, 1)
 DAYS: dict[str, int] = _numbered(_DAYS, 0)
 """0 for Monday, by the name in lower case, without a dot."""
 
-ALSO_WORDS = frozenset({"set", "out", "ago", "may", "mar", "mag", "gen", "mart", "lis", "lip", "cze", "mei", "mars", "march"})
+ALSO_WORDS = frozenset(
+    {"set", "out", "ago", "may", "mar", "mag", "gen", "mart", "lis", "lip", "cze", "mei", "mars", "march"}
+)
 """Names of months that are words of their own: a number beside them is a date only with a year or a capital."""

@@ -52,9 +52,13 @@ def clock(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     return Candidate(SpanKind.CLOCK, confidence, evidence, precision=second.precision, seconds=step)
 
 
-def _judged(place: Quoted, value: Clock, step: float | None, series: Sequence[str]) -> tuple[Confidence, tuple[str, ...]]:
+def _judged(
+    place: Quoted, value: Clock, step: float | None, series: Sequence[str]
+) -> tuple[Confidence, tuple[str, ...]]:
     """Return how sure it is that a date or time is a clock, and why."""
-    evidence = [f"a {'run of digits that counts time' if value.bare else 'date or time'} that names the {value.precision}"]
+    evidence = [
+        f"a {'run of digits that counts time' if value.bare else 'date or time'} that names the {value.precision}"
+    ]
     planned = bool(place.label_words & _PLANNED)
     if place.near_words & _DURATION or place.label_words & _DURATION:
         return Confidence.POSSIBLE, (*evidence, "may be a duration")

@@ -48,7 +48,9 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     words = place.label_words | place.near_words | frozenset(" ".join(place.scope[:2]).split())
     told = bool(words & _TELLING)
     denied = bool(place.label_words & _OTHERWISE) and not place.label_words & _TELLING
-    return Candidate(SpanKind.COUNTER, _confidence(len(steps), steady, told=told, denied=denied), _evidence(steps, told=told))
+    return Candidate(
+        SpanKind.COUNTER, _confidence(len(steps), steady, told=told, denied=denied), _evidence(steps, told=told)
+    )
 
 
 def _confidence(steps: int, steady: float, *, told: bool, denied: bool) -> Confidence:

@@ -58,7 +58,9 @@ class _Part(NamedTuple):
     precision: Precision = Precision.DAY
 
 
-_ZONES = "UTC|GMT|CEST|CET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|BST|IST|JST|KST|WEST|WET|EEST|EET|MSK|AEST|AEDT|NZST|NZDT|SGT|HKT"
+_ZONES = (
+    "UTC|GMT|CEST|CET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|BST|IST|JST|KST|WEST|WET|EEST|EET|MSK|AEST|AEDT|NZST|NZDT|SGT|HKT"
+)
 _HOURS = {"CET": 1, "CEST": 2, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 
 _TIME = re.compile(
@@ -113,7 +115,14 @@ def clock_at(line: str, start: int, end: int) -> Clock | None:
     low, high = max(0, start - _REACH), min(len(line), end + _REACH)
     window = line[low:high]
     begin, stop = start - low, end - low
-    chain = next((chain for chain in _chains(window) if chain[0].start <= begin < chain[-1].end or chain[-1].end == begin == stop), None)
+    chain = next(
+        (
+            chain
+            for chain in _chains(window)
+            if chain[0].start <= begin < chain[-1].end or chain[-1].end == begin == stop
+        ),
+        None,
+    )
     found = _composed(chain) if chain else _bare_at(window, begin, stop)
     if found is None or window[found.end : stop].strip(" \t.,;:)]}\"'"):
         return None

@@ -102,7 +102,10 @@ def _widened(text: str, start: int, end: int) -> str:
 
 def _same_json(before: str, after: str, hunk: Hunk) -> Candidate | None:
     """Return the reading of a difference inside JSON whose value is the same; JSON is the text, or a part of it."""
-    one, other = _json_around(before, hunk.before_start, hunk.before_end), _json_around(after, hunk.after_start, hunk.after_end)
+    one, other = (
+        _json_around(before, hunk.before_start, hunk.before_end),
+        _json_around(after, hunk.after_start, hunk.after_end),
+    )
     why = drift.json_equal(one, other) if one and other else None
     return Candidate(SpanKind.JSON_FORM, Confidence.CERTAIN, (why,)) if why else None
 

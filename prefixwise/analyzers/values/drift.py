@@ -12,7 +12,9 @@ _SPACES = re.compile(r"\s+")
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _LEADING = re.compile(r"(?m)^[ \t]+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_QUOTES = str.maketrans({**dict.fromkeys("‘’‚′", "'"), **dict.fromkeys("“”„″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "…": "..."})
+_QUOTES = str.maketrans(
+    {**dict.fromkeys("‘’‚′", "'"), **dict.fromkeys("“”„″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "…": "..."}
+)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\u00ad]")
 _BLANKS = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 

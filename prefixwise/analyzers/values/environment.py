@@ -50,11 +50,17 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     scope = place.scope_words
     shaped = all(_is_place(value) for value in values if value) and any(values)
     if shaped and scope & _WORDS:
-        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts", "what speaks of them is the environment"))
+        return Candidate(
+            SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts", "what speaks of them is the environment")
+        )
     if label & _STRONG and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("the words before it speak of the environment",))
     if shaped or (scope & _STRONG and place.one_line):
-        return Candidate(SpanKind.ENVIRONMENT, Confidence.POSSIBLE, ("paths, files or hosts" if shaped else "stands in a block about the environment",))
+        return Candidate(
+            SpanKind.ENVIRONMENT,
+            Confidence.POSSIBLE,
+            ("paths, files or hosts" if shaped else "stands in a block about the environment",),
+        )
     return None
 
 
@@ -90,4 +96,9 @@ def _is_entry(line: str) -> bool:
 def _is_place(value: str) -> bool:
     """Tell whether a value is one path, file name or host."""
     text = value.strip().strip("\"'`,;")
-    return len(text) <= 300 and (_PATH.fullmatch(text) is not None and len(text) > 1 or _HOST.fullmatch(text) is not None or _DESCRIBE.fullmatch(text) is not None)
+    return len(text) <= 300 and (
+        _PATH.fullmatch(text) is not None
+        and len(text) > 1
+        or _HOST.fullmatch(text) is not None
+        or _DESCRIBE.fullmatch(text) is not None
+    )

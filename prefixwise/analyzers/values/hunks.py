@@ -65,7 +65,8 @@ def hunks(before: str, after: str) -> tuple[Hunk, ...]:
     for stretch in _lines_apart(before, after, whole):
         found.extend(_words_apart(before, after, stretch))
     return tuple(
-        Hunk(a, b, c, d, before[a:b], after[c:d]) for a, b, c, d in _joined(before, [_trimmed(before, after, r) for r in found])
+        Hunk(a, b, c, d, before[a:b], after[c:d])
+        for a, b, c, d in _joined(before, [_trimmed(before, after, r) for r in found])
     )
 
 

@@ -27,7 +27,9 @@ _PREFIXES = frozenset(
     "asst step file fc rs item task job batch ref ticket tx txn txid order ord inv invocation exec execution corr correlation nonce "
     "gen generation id uid guid wf workflow turn mem obs log tool tu cus sub pi ch in evtid rid cid tid mid sid srvtoolu".split()
 )
-_ID = frozenset("id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency requestid messageid threadid".split())
+_ID = frozenset(
+    "id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency requestid messageid threadid".split()
+)
 _MADE = frozenset(
     "trace span request session message msg reply conversation chat thread run call invocation execution job transaction txn ticket "
     "reference ref token key salt seed hash digest checksum fingerprint signature sig event cursor canary boundary marker".split()
@@ -51,7 +53,9 @@ def identifier(place: Quoted) -> Candidate | None:
     else:
         evidence = ("both are short codes",)
         sure = (is_id or made) and _is_code(first, digits=is_id) and _is_code(second, digits=is_id)
-        if not sure and not (_COMPOSITE.fullmatch(first) and _COMPOSITE.fullmatch(second) and _mixed(first) and _mixed(second)):
+        if not sure and not (
+            _COMPOSITE.fullmatch(first) and _COMPOSITE.fullmatch(second) and _mixed(first) and _mixed(second)
+        ):
             return None
     if is_id or made:
         evidence = (*evidence, "the word before it speaks of an identifier")

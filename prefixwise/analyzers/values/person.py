@@ -11,7 +11,9 @@ from prefixwise.core.finding import Confidence
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
 _PHONE = re.compile(r"\+\d{1,3}(?:[ .()/-]{0,2}\d){6,14}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}")
 _LOCALE = re.compile(r"[a-z]{2,3}[-_](?:[A-Z][a-z]{3}[-_])?[A-Z]{2}(?:\.UTF-8)?")
-_NAMES = re.compile(r"(?:[A-ZÀ-ÞŠŽ][\w'’.-]{0,30})(?:\s(?:(?:van|von|de|da|del|der|di|bin|al)\s)?[A-ZÀ-ÞŠŽ][\w'’.-]{0,30}){0,4}")
+_NAMES = re.compile(
+    r"(?:[A-ZÀ-ÞŠŽ][\w'’.-]{0,30})(?:\s(?:(?:van|von|de|da|del|der|di|bin|al)\s)?[A-ZÀ-ÞŠŽ][\w'’.-]{0,30}){0,4}"
+)
 _ADDRESS_TERMS = re.compile(r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Herr|Frau|Mme|Sra?|Signora?)\.?\s$")
 
 _WHO = frozenset(
@@ -30,7 +32,10 @@ _NAME_OF_THING = frozenset(
     "table column field event session environment cluster pod container node image template skill command variable schema font theme".split()
 )
 _REQUESTS = frozenset("message msg request reply trace span call nonce correlation thread turn event".split())
-_GREETINGS = re.compile(r"(?:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome back|welcome),?|\bmy name is|\bname is|\b(?:helping|assisting|talking to|speaking with|on behalf of))\s+$", re.IGNORECASE)
+_GREETINGS = re.compile(
+    r"(?:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome back|welcome),?|\bmy name is|\bname is|\b(?:helping|assisting|talking to|speaking with|on behalf of))\s+$",
+    re.IGNORECASE,
+)
 
 
 def is_about_a_person(place: Quoted) -> bool:

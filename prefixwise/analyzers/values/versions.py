@@ -8,14 +8,18 @@ from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
 
-_VERSION = re.compile(r"[vV]?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+.]?(?:[a-z]{1,8}\.?\d{0,6}|\d{1,6}))?|[vV]\d{1,4}|[rR]\d{1,6}")
+_VERSION = re.compile(
+    r"[vV]?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+.]?(?:[a-z]{1,8}\.?\d{0,6}|\d{1,6}))?|[vV]\d{1,4}|[rR]\d{1,6}"
+)
 _PARTS = re.compile(r"[vV]\d|\d+\.\d+\.\d|\d(?:rc|alpha|beta|dev|b|a)\d|-(?:rc|alpha|beta|dev|snapshot)", re.IGNORECASE)
 _MODEL = re.compile(
     r"(?:[a-z]{2,12}[./])?(?:gpt|chatgpt|o[1-9]|claude|gemini|gemma|llama|mistral|mixtral|codestral|qwen|deepseek|grok|command|phi|glm|kimi|"
     r"nova|titan|sonnet|opus|haiku|yi|jamba|minimax)\b[-\w.:@]*",
     re.IGNORECASE,
 )
-_WORDS = frozenset("version versions ver build release rev revision tag changelog sdk api schema firmware client agent edition".split())
+_WORDS = frozenset(
+    "version versions ver build release rev revision tag changelog sdk api schema firmware client agent edition".split()
+)
 
 
 def is_version(value: str) -> bool:
