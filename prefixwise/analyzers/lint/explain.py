@@ -7,6 +7,7 @@ wait for their second half, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
@@ -33,6 +34,10 @@ _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
+_CUT_BEHIND = 200
+"""Characters that two texts must share before an ending is taken for an exporter's note that it cut the rest."""
+_CUT_NOTE = 80
+_CUT = re.compile(r"(?is)\s*(?:…|\.\.\.)\s*|.*?(?:truncated|clipped|shortened|characters? omitted|more char).{0,40}")
 _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
@@ -243,8 +248,14 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
 def _is_cut(pair: Compared) -> bool:
     """Say whether the exporter cut or blotted out one of the two texts that differ: then nobody knows."""
     change = pair.change
-    sides = () if change is None else (change.left, change.right)
-    return any(entry is not None and bool(marks_of(entry.raw, entry.turn)) for entry in sides)
+    if change is None:
+        return False
+    if any(entry is not None and marks_of(entry.raw, entry.turn) for entry in (change.left, change.right)):
+        return True
+    if not change.is_text or change.char_offset is None or change.char_offset < _CUT_BEHIND:
+        return False
+    rests = (change.before[change.char_offset :], change.after[change.char_offset :])
+    return any(len(rest) <= _CUT_NOTE and _CUT.fullmatch(rest) for rest in rests)
 
 
 def _may_matter(change: SpanChange) -> bool:

@@ -29,16 +29,110 @@ _HOST = re.compile(
 _LIST_MARK = re.compile(r"^\s*(?:[-*•│├└─|]+|\d{1,3}[.)]|[drwx-]{10})?\s*")
 
 _WORDS = frozenset(
-    "cwd pwd directory directories dir folder folders git branch branches commit commits head worktree status files file tree listing ls "
-    "hostname host machine platform os kernel arch architecture shell terminal env environ environment workspace workspaces repo repository "
-    "root path paths tabs open opened editor cursor pid port ports sandbox container pod node cluster uname distro diagnostics diff "
-    "staged unstaged untracked modified uptime ip address interface disk memoryusage cpu gpu processes python venv verzeichnis dateien".split()
+    [
+        "cwd",
+        "pwd",
+        "directory",
+        "directories",
+        "dir",
+        "folder",
+        "folders",
+        "git",
+        "branch",
+        "branches",
+        "commit",
+        "commits",
+        "head",
+        "worktree",
+        "status",
+        "files",
+        "file",
+        "tree",
+        "listing",
+        "ls",
+        "hostname",
+        "host",
+        "machine",
+        "platform",
+        "os",
+        "kernel",
+        "arch",
+        "architecture",
+        "shell",
+        "terminal",
+        "env",
+        "environ",
+        "environment",
+        "workspace",
+        "workspaces",
+        "repo",
+        "repository",
+        "root",
+        "path",
+        "paths",
+        "tabs",
+        "open",
+        "opened",
+        "editor",
+        "cursor",
+        "pid",
+        "port",
+        "ports",
+        "sandbox",
+        "container",
+        "pod",
+        "node",
+        "cluster",
+        "uname",
+        "distro",
+        "diagnostics",
+        "diff",
+        "staged",
+        "unstaged",
+        "untracked",
+        "modified",
+        "uptime",
+        "ip",
+        "address",
+        "interface",
+        "disk",
+        "memoryusage",
+        "cpu",
+        "gpu",
+        "processes",
+        "python",
+        "venv",
+        "verzeichnis",
+        "dateien",
+    ]
 )
 _STRONG = frozenset(
-    "cwd pwd git branch commit commits hostname platform os shell env environ environment workspace worktree uname sandbox container pod kernel "
-    "untracked staged".split()
+    [
+        "cwd",
+        "pwd",
+        "git",
+        "branch",
+        "commit",
+        "commits",
+        "hostname",
+        "platform",
+        "os",
+        "shell",
+        "env",
+        "environ",
+        "environment",
+        "workspace",
+        "worktree",
+        "uname",
+        "sandbox",
+        "container",
+        "pod",
+        "kernel",
+        "untracked",
+        "staged",
+    ]
 )
-_NOT_HERE = frozenset("memory memories passages documents sources name title subject".split())
+_NOT_HERE = frozenset(["memory", "memories", "passages", "documents", "sources", "name", "title", "subject"])
 
 
 def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
@@ -97,8 +191,7 @@ def _is_place(value: str) -> bool:
     """Tell whether a value is one path, file name or host."""
     text = value.strip().strip("\"'`,;")
     return len(text) <= 300 and (
-        _PATH.fullmatch(text) is not None
-        and len(text) > 1
+        (_PATH.fullmatch(text) is not None and len(text) > 1)
         or _HOST.fullmatch(text) is not None
         or _DESCRIBE.fullmatch(text) is not None
     )

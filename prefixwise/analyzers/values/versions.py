@@ -18,7 +18,24 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _WORDS = frozenset(
-    "version versions ver build release rev revision tag changelog sdk api schema firmware client agent edition".split()
+    [
+        "version",
+        "versions",
+        "ver",
+        "build",
+        "release",
+        "rev",
+        "revision",
+        "tag",
+        "changelog",
+        "sdk",
+        "api",
+        "schema",
+        "firmware",
+        "client",
+        "agent",
+        "edition",
+    ]
 )
 
 
