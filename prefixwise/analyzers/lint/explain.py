@@ -272,7 +272,7 @@ def _may_matter(change: SpanChange) -> bool:
 def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[Claim]:
     """Ask the rules for moving values, a place at a time; what none knows gets its fallback."""
     found = []
-    for slot in slots(changes, log.rows.family, log.times):
+    for slot in slots(changes, log):
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
         for change in slot.changes:
             if claim is not None:

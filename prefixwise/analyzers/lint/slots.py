@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ import msgspec
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
+from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, hunks
 from prefixwise.analyzers.values.kinds import Candidate
@@ -89,15 +90,18 @@ class Slot:
         family: Application.
         where: Area of the prompt; `field`: pointer with `*` for the numbers of messages.
         changes: At least one.
-        values: What stood there, in order, without repeats in a row; the first 64.
+        values: What stood there, by start of the request, without repeats in a row: in the conversation in which it
+            changed most often, or else from conversation to conversation; the first 64.
     """
 
-    def __init__(self, family: int, where: Where, field: str, changes: tuple[SpanChange, ...]) -> None:
+    def __init__(
+        self, family: int, where: Where, field: str, changes: tuple[SpanChange, ...], values: tuple[str, ...]
+    ) -> None:
         self.family = family
         self.where = where
         self.field = field
         self.changes = changes
-        self.values = _values(changes)
+        self.values = values
 
     @property
     def first(self) -> SpanChange:
@@ -212,18 +216,12 @@ def _answer_text(document: Document) -> str:
     return turn.parts[0].text if turn is not None and len(turn.parts) == 1 else ""
 
 
-def slots(changes: Iterable[SpanChange], families: Sequence[int], order: Sequence[float]) -> list[Slot]:
-    """Group changes by place, in the order of their first change.
-
-    Args:
-        changes: In any order.
-        families: By row.
-        order: Start by row.
-    """
+def slots(changes: Iterable[SpanChange], log: Log) -> list[Slot]:
+    """Group changes, in any order, by place; the places are in the order of their first change."""
     grouped: dict[tuple[Any, ...], list[SpanChange]] = {}
-    for change in sorted(changes, key=lambda change: (order[change.after], change.after)):
-        grouped.setdefault((families[change.after], *change.place), []).append(change)
-    return [Slot(key[0], key[1], key[2], tuple(found)) for key, found in grouped.items()]
+    for change in sorted(changes, key=lambda change: (log.times[change.after], change.after)):
+        grouped.setdefault((log.rows.family[change.after], *change.place), []).append(change)
+    return [Slot(*key[:3], tuple(found), _values(found, log)) for key, found in grouped.items()]
 
 
 def field_shape(field: str) -> str:
@@ -231,12 +229,15 @@ def field_shape(field: str) -> str:
     return _INDEX.sub("*", field) if field.startswith(("/messages", "/input", "/contents", "/prompt")) else field
 
 
-def _values(changes: Sequence[SpanChange]) -> tuple[str, ...]:
-    found: list[str] = []
+def _values(changes: Sequence[SpanChange], log: Log) -> tuple[str, ...]:
+    conversation = log.conversations.conversation
+    turns = Counter(conversation[change.after] for change in changes if change.turn)
+    if turns:
+        longest = max(turns, key=lambda number: (turns[number], -number))
+        changes = [change for change in changes if change.turn and conversation[change.after] == longest]
+    by_row: dict[int, str] = {}
     for change in changes:
-        for text in (change.quote.from_text, change.quote.to_text):
-            if not found or found[-1] != text:
-                found.append(text)
-        if len(found) >= _MOST_VALUES:
-            break
-    return tuple(found[:_MOST_VALUES])
+        by_row.setdefault(change.before, change.quote.from_text)
+        by_row[change.after] = change.quote.to_text
+    ordered = (by_row[row] for row in sorted(by_row, key=lambda row: (log.times[row], row)))
+    return tuple(islice((text for text, _ in groupby(ordered)), _MOST_VALUES))
