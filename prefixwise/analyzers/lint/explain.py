@@ -18,7 +18,7 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
-from prefixwise.analyzers.lint.observed import observe
+from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import is_one_off
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, slots, span_change
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
@@ -63,14 +63,13 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     claims = _at_the_front(pairs, asked)
     changes = _slimmed(log, _texts(log, pairs, again, asked, claims))
     claims += _moving_values(log, changes, asked)
-    taken = {claim.after for claim in claims}
+    taken = log.explained = {claim.after for claim in claims}
     for rule in asked.log:
         if rule.rank < _EARLY:
             _take(claims, taken, rule.detect(log))
     for pair in pairs:
         if pair.after not in taken and _is_behind(pair):
             _take(claims, taken, filter(None, [_first(asked.behind, pair)]))
-    log.explained = taken
     for rule in asked.log:
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
@@ -173,9 +172,9 @@ def _texts(
             for row in (pair.before, pair.after):
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
-    reader, documents = TurnReader(), {}
+    reader, documents, observer = TurnReader(), {}, Observer(log)
     for row, request in again():
-        seen = observe(request)
+        seen = observer.observe(row, request)
         if seen is not None:
             log.observed[row] = seen
         if row not in waiting:

@@ -13,6 +13,7 @@ from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.rows import NONE, Rows
 
@@ -39,6 +40,7 @@ class Log:
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+        self._body_logs = {file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())}
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -122,6 +124,10 @@ class Log:
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""
         return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
+
+    def holds_bodies(self, row: int) -> bool:
+        """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
+        return self.rows.files[self.rows.file[row]] in self._body_logs
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""

@@ -2,56 +2,147 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
+from prefixwise.analyzers.lint.figures import Doubled, doubled_in
+from prefixwise.analyzers.lint.gateways import LostMarkers, lost_markers_in
+from prefixwise.analyzers.lint.marker_places import MarkerPlace, MarkerReader
+from prefixwise.analyzers.lint.vendor import WORDS, Diagnosis, diagnosis_in
 from prefixwise.core.request import Request
 
+if TYPE_CHECKING:
+    from prefixwise.analyzers.lint.log import Log
 
-class MarkerPlace(msgspec.Struct, frozen=True):
-    """A cache marker of a request.
-
-    Attributes:
-        pointer: Of the marker itself (`/system/0/cache_control`).
-        kind: Section that it stands in.
-        ttl: Seconds that it asks for.
-        position: 0-based number of the block position it stands at, counted over the whole prompt as the provider's
-            look-back counts.
-    """
-
-    pointer: str
-    kind: str
-    ttl: float
-    position: int
-
-
-class Diagnosis(msgspec.Struct, frozen=True):
-    """What the vendor itself says of a miss: its word, and the tokens that it says were missed."""
-
-    reason: str
-    missed_tokens: int | None = None
+# Bytes that stand in every record with markers, by API; a test for them comes before any decoding.
+_ANTHROPIC, _OPENAI = b"cache_control", b"prompt_cache_"
+_SIGNS = {
+    "anthropic-messages": (_ANTHROPIC,),
+    "openai-chat": (_ANTHROPIC, _OPENAI),
+    "openai-responses": (_OPENAI,),
+    "bedrock-converse": (b"cachePoint",),
+    "vercel-ai": (_ANTHROPIC, b"cacheControl"),
+    "langchain": (_ANTHROPIC,),
+}
+# A quote that is not escaped is no part of a text.
+_RETENTION = re.compile(rb'(?<!\\)"prompt_cache_retention"\s*:\s*"([\w-]{1,20})"')
+_OPTIONS = re.compile(rb'(?<!\\)"prompt_cache_options"\s*:\s*(\{[^{}]{0,400}\})')
+_MODE = frozenset({"implicit", "explicit"})
 
 
 class Observed(msgspec.Struct, frozen=True):
     """What was seen of one record.
 
     Attributes:
-        markers: In cache order; `positions`: how many block positions the prompt has.
+        markers: In cache order; `positions`: how many block positions the prompt has, where there are markers.
         automatic: Whether the provider is asked to place a marker by itself.
+        system_blocks: Blocks of the system text, where there are markers and it is a list of blocks.
+        head: Pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty where there is
+            none.
+        mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named.
         headers: (lower-case name, value) of the request headers that bear on caching.
         route: (pointer into the record, value) of what says who served the call.
         diagnosis: None where the log has none.
+        doubled: Usage that counts cached tokens twice, where the record proves it.
+        lost_markers: Markers that a gateway did not pass on, where the record shows it.
     """
 
     markers: tuple[MarkerPlace, ...] = ()
     positions: int = 0
     automatic: bool = False
+    system_blocks: int = 0
+    head: str = ""
+    mode: str = ""
+    retention: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     route: tuple[tuple[str, str], ...] = ()
     diagnosis: Diagnosis | None = None
+    doubled: Doubled | None = None
+    lost_markers: LostMarkers | None = None
 
 
-def observe(request: Request) -> Observed | None:
-    """Return what a request's record shows, None where there is nothing of the kind."""
-    if request.automatic is not None:
-        return Observed(automatic=True)
-    return None
+class Observer:
+    """Looks at each request as its text passes by for the second time; most are told by a test for some bytes.
+
+    Args:
+        log: The rows, and whose caches they met.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._markers = MarkerReader()
+        self._same: dict[Observed, Observed] = {}
+        """Equal observations are kept once: most requests of an application show the same."""
+
+    def observe(self, row: int, request: Request) -> Observed | None:
+        """Return what a request's record shows, None where there is nothing of the kind."""
+        found: dict[str, Any] = {}
+        raw = request.raw
+        signs = _SIGNS.get(request.api, ())
+        if request.automatic is not None or any(sign in raw for sign in signs) or not raw:
+            found = self._marked(request)
+        head = self._head(row, request)
+        if head:
+            found["head"] = head
+        diagnosis = self._diagnosis(row, request)
+        if diagnosis is not None:
+            found["diagnosis"] = diagnosis
+        if not self._log.holds_bodies(row) and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
+            found["doubled"] = doubled
+        if not found:
+            return None
+        seen = Observed(**found)
+        return self._same.setdefault(seen, seen)
+
+    def _marked(self, request: Request) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        markers, positions = self._markers.places(request)
+        if markers:
+            found = {"markers": markers, "positions": positions, "automatic": request.automatic is not None}
+            found["system_blocks"] = sum(
+                len(section.items) for section in request.sections if section.kind == "system" and section.listed
+            )
+        raw = request.raw
+        if _OPENAI in raw:
+            found |= _options(raw)
+        if _ANTHROPIC in raw and (lost := lost_markers_in(raw)) is not None:
+            found["lost_markers"] = lost
+        return found
+
+    def _head(self, row: int, request: Request) -> str:
+        """Return where the head of a prompt ends."""
+        outlines, sections = self._log.outlines, request.sections
+        if not sections or not outlines.head[row]:
+            return ""
+        heads = len(sections[-1].items) - len(outlines.messages[row])
+        if heads > 0:
+            return sections[-1].item_pointer(heads - 1)
+        return sections[-2].pointer if len(sections) > 1 else ""
+
+    def _diagnosis(self, row: int, request: Request) -> Diagnosis | None:
+        if request.api not in ("anthropic-messages", "openai-responses"):
+            return None
+        for raw in (request.response, b"" if self._log.holds_bodies(row) else request.raw):
+            data = bytes(raw)
+            if any(word in data for word in WORDS) and (found := diagnosis_in(data)) is not None:
+                return found
+        return None
+
+
+def _options(raw: bytes) -> dict[str, str]:
+    """Return what an OpenAI request asks of its cache."""
+    found: dict[str, str] = {}
+    if (retention := _RETENTION.search(raw)) is not None:
+        found["retention"] = retention[1].decode()
+    if (options := _OPTIONS.search(raw)) is not None:
+        try:
+            said = msgspec.json.decode(options[1])
+        except msgspec.MsgspecError:
+            return found
+        if said.get("mode") in _MODE:
+            found["mode"] = said["mode"]
+        if isinstance(said.get("ttl"), str):
+            found["retention"] = said["ttl"][:20]
+    return found
