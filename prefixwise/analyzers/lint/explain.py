@@ -32,6 +32,8 @@ _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
+_LEAST_LOST = 64
+"""Tokens that a difference between two conversations must cost."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
 _CUT_BEHIND = 200
@@ -263,6 +265,8 @@ def _may_matter(change: SpanChange) -> bool:
 
     The exception is a prompt that stands in its newest message, template and all: most of it is the same again.
     """
+    if not change.turn and change.lost < _LEAST_LOST:
+        return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
     whole = change.length or 1
