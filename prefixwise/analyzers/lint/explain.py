@@ -145,7 +145,7 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return True
     if pair.turn:
         return pair.served is Served.MISS
-    rows, family = log.rows, log.rows.family[pair.after]
+    rows, family = log.rows, log.applications[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
     if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
         templates[family] += 1
@@ -203,7 +203,7 @@ def _slimmed(log: Log, changes: Iterable[SpanChange]) -> list[SpanChange]:
     seen: Counter[Hashable] = Counter()
     kept = []
     for change in changes:
-        place = (log.rows.family[change.after], change.place)
+        place = (log.applications[change.after], change.place)
         seen[place] += 1
         slim = seen[place] > _WITH_TEXT
         kept.append(msgspec.structs.replace(change, before_text="", after_text="") if slim else change)

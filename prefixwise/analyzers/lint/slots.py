@@ -226,11 +226,11 @@ def slots(changes: Iterable[SpanChange], log: Log) -> list[Slot]:
         return log.times[change.after], change.after
 
     for change in sorted(changes, key=in_time):
-        grouped.setdefault((log.rows.family[change.after], *change.place), []).append(change)
+        grouped.setdefault((log.applications[change.after], *change.place), []).append(change)
     _absorb(grouped)
     for found in grouped.values():
         found.sort(key=in_time)
-    return [Slot(*key[:3], tuple(found), _values(found, log)) for key, found in grouped.items()]
+    return [Slot(key[0], key[1], key[2], tuple(found), _values(found, log)) for key, found in grouped.items()]
 
 
 def _absorb(grouped: dict[tuple[Any, ...], list[SpanChange]]) -> None:
