@@ -33,7 +33,8 @@ _EARLY = 50
 _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
 _LEAST_LOST = 64
-"""Tokens that a difference between two conversations must cost."""
+_LEAST_SHARE = 0.2
+"""Tokens, or share of the prompt, that a difference between two conversations must cost."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
 _CUT_BEHIND = 200
@@ -244,7 +245,7 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
         if fallback is not None:
             claims.append(fallback)
         return None
-    return moved if _may_matter(moved) else None
+    return moved if _may_matter(pair, moved) else None
 
 
 def _is_cut(pair: Compared) -> bool:
@@ -260,12 +261,12 @@ def _is_cut(pair: Compared) -> bool:
     return any(len(rest) <= _CUT_NOTE and _CUT.fullmatch(rest) for rest in rests)
 
 
-def _may_matter(change: SpanChange) -> bool:
+def _may_matter(pair: Compared, change: SpanChange) -> bool:
     """Say whether a change can be anything but a new question: the newest message may change as it likes.
 
     The exception is a prompt that stands in its newest message, template and all: most of it is the same again.
     """
-    if not change.turn and change.lost < _LEAST_LOST:
+    if not change.turn and change.lost < min(_LEAST_LOST, _LEAST_SHARE * pair.log.prompt(pair.after)):
         return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
