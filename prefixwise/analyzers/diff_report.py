@@ -8,6 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.diff import Difference, Verdict, kept_units
 from prefixwise.caches.policy import Policy
+from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts, excerpt, excerpt_around, visible
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Text, Unit
@@ -52,6 +53,8 @@ class DiffValues(msgspec.Struct, frozen=True):
     tokenizer: str
     rules: tuple[Kept, ...]
 
+
+DIFF = DocumentKind("prefixwise/diff", 1, "where two prompts part, and what stays cached", DiffValues)
 
 _SENTENCES = {
     Verdict.IDENTICAL: "The prompts are identical, token for token.",
@@ -102,8 +105,8 @@ def diff_report(
         rules=kept,
     )
     return Report(
-        schema="prefixwise/diff",
-        schema_version=1,
+        schema=DIFF.schema,
+        schema_version=DIFF.version,
         command="diff",
         title=f"{names[0]} against {names[1]}",
         blocks=tuple(blocks),

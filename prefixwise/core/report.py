@@ -118,7 +118,15 @@ class Findings(msgspec.Struct, frozen=True, tag="findings"):
     findings: tuple[Finding, ...]
 
 
-Block: TypeAlias = Text | Table | Tree | Waterfall | Series | Histogram | Matrix | Findings
+class Page(msgspec.Struct, frozen=True, tag="page"):
+    """An explanation in Markdown whose markup formats keep: ours, never a tenant's text."""
+
+    name: str
+    title: str
+    markdown: str
+
+
+Block: TypeAlias = Text | Table | Tree | Waterfall | Series | Histogram | Matrix | Findings | Page
 
 
 class InputFile(msgspec.Struct, frozen=True):
