@@ -1,0 +1,77 @@
+"""Whether a difference is prose that was put in for one call: passages, notes, memories."""
+
+from __future__ import annotations
+
+import re
+
+from prefixwise.analyzers.values.hunks import Hunk
+from prefixwise.analyzers.values.kinds import Candidate, SpanKind
+from prefixwise.analyzers.values.labels import word_set
+from prefixwise.analyzers.values.quotes import Quoted
+from prefixwise.core.finding import Confidence
+
+_LONGEST = 4_000
+_WORD = re.compile(r"[^\W\d_]{2,}(?:['’-][^\W\d_]+)*")
+_PIECE = re.compile(r"\S+")
+_SENTENCE = re.compile(r"[^\W\d_][^.!?。\n]{8,}[.!?。](?=\s|$|[\"'”)\]])")
+_ITEM = re.compile(r"(?m)^\s{0,8}(?:[-*+•]|\[?\(?\d{1,3}[.)\]])\s+\S")
+_CODE = re.compile(r"[{}<>;=|\\]")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+_RETRIEVED = word_set(
+    """
+    passages passage context contexts memory memories remember remembered recalled recall knowledge document
+    documents docs source sources search results result snippets snippet notes note facts fact retrieved
+    relevant references excerpts excerpt evidence background articles article news weather summary history
+    chunks faq records findings web observations preferences insights learned kontext quellen gedächtnis
+    contexte mémoire contexto memoria conversation reminders reminder transcript
+    """
+)
+
+
+def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
+    """Return the reading of a difference as replaced prose, None where it is too short or no prose."""
+    texts = hunk.before_text[:_LONGEST], hunk.after_text[:_LONGEST]
+    longest = max(texts, key=len)
+    count = word_count(longest)
+    if count < 4 or not is_prose(longest):
+        return None
+    sentences = len(_SENTENCE.findall(longest)) if count >= 6 else 0
+    items = len(_ITEM.findall(longest))
+    named = bool(place.scope_words & _RETRIEVED)
+    evidence = [_size(count, sentences, items)]
+    if named:
+        evidence.append("stands under a heading for retrieved text")
+    if all(text.strip() for text in texts) and _same_build(*texts):
+        evidence.append("both sides are built alike")
+    sure = named or sentences >= 2 or items >= 2 or count >= 12
+    return Candidate(SpanKind.PROSE, Confidence.LIKELY if sure else Confidence.POSSIBLE, tuple(evidence))
+
+
+def word_count(text: str) -> int:
+    """Return how many words a text has; of scripts that are written without spaces, two characters count as one."""
+    return len(_WORD.findall(text)) + len(_CJK.findall(text)) // 2
+
+
+def is_prose(text: str) -> bool:
+    """Tell whether a text is made of words more than of codes, numbers and signs."""
+    pieces = _PIECE.findall(text)
+    if not pieces or len(_CODE.findall(text)) > 0.06 * len(text):
+        return False
+    if len(_CJK.findall(text)) > 0.3 * len(text):
+        return True
+    wordy = sum(bool(_WORD.fullmatch(piece.strip(".,;:!?()[]\"'“”‘’*_-–—…"))) for piece in pieces)
+    marks = sum(not any(map(str.isalnum, piece)) for piece in pieces)
+    return wordy >= 0.6 * (len(pieces) - marks)
+
+
+def _size(words: int, sentences: int, items: int) -> str:
+    if items >= 2:
+        return f"{items} list items"
+    return f"{sentences} sentences" if sentences >= 2 else f"{words} words of text"
+
+
+def _same_build(one: str, other: str) -> bool:
+    """Tell whether two texts have the same sort of lines: items or none, as long within a factor of four."""
+    first, second = bool(_ITEM.search(one)), bool(_ITEM.search(other))
+    return first == second and max(len(one), len(other)) <= 4 * min(len(one), len(other))
