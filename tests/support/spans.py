@@ -1,4 +1,4 @@
-"""Texts of two calls in one line: `Time: «09:14¦09:15»` is `Time: 09:14` in the earlier and `Time: 09:15` in the later."""
+"""Texts of two calls in one: `Time: «09:14¦09:15»` is `Time: 09:14` in the earlier and `Time: 09:15` in the later."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 from prefixwise.analyzers.values.dates import Clock, clock_at, elapsed, read
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
 from prefixwise.analyzers.values.labels import word_set
-from prefixwise.analyzers.values.quotes import Quoted
+from prefixwise.analyzers.values.quotes import Quoted, words_of
 from prefixwise.core.finding import Confidence
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _LONGEST_STEP = 400 * _DAY
+_NEAR = 40
 _SKEW = 300.0
 """Seconds by which the clocks of two gateways may disagree."""
 
@@ -79,13 +80,14 @@ def _judged(
     evidence = [
         f"a {'run of digits that counts time' if value.bare else 'date or time'} that names the {value.precision}"
     ]
-    before = place.label_words | place.words_before
+    left = place.line_after[max(0, value.start - _NEAR) : value.start]
+    before = place.label_words | frozenset(words_of(left)[-3:])
     planned = bool(before & _PLANNED)
     if value.bare and before & _NUMBERED:
         return Confidence.POSSIBLE, (*evidence, "but its label speaks of an identifier")
     if (place.near_words | before) & _DURATION:
         return Confidence.POSSIBLE, (*evidence, "may be a duration")
-    told = bool((place.scope_words | place.near_words) & _NOW or _NOW_PHRASE.search(place.left)) and not planned
+    told = bool((place.scope_words | place.near_words | before) & _NOW or _NOW_PHRASE.search(left)) and not planned
     if told:
         evidence.append("what stands before it speaks of a time")
     steps = _steps(series)

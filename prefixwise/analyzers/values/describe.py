@@ -19,7 +19,7 @@ from prefixwise.analyzers.values.numbers import locale_format
 from prefixwise.analyzers.values.orders import examples, order
 from prefixwise.analyzers.values.person import person
 from prefixwise.analyzers.values.prose import prose
-from prefixwise.analyzers.values.quotes import Quoted, quoted
+from prefixwise.analyzers.values.quotes import Quoted, quoted, whole_lines
 from prefixwise.analyzers.values.versions import version
 from prefixwise.core.finding import Confidence
 
@@ -77,13 +77,14 @@ def describe(before: str, after: str, hunk: Hunk, series: Sequence[str] = (), la
     same = _same_words(before, after, hunk) or order(before, after, hunk)
     if same is not None:
         return Description((same,), quote)
+    lines = hunk if quote.swapped else whole_lines(before, after, hunk)
     readings = (
         locale_format(quote),
         age(quote),
         clock(quote, series),
         version(quote),
+        environment(quote, lines),
         identifier(quote),
-        environment(quote, hunk),
         person(quote),
         counter(quote, series),
         examples(before, after, hunk),

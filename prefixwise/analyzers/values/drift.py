@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-_SPACES = re.compile(r"\s+")
+_SPACES = re.compile(r"[ \t\n\r\f\v]+")
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")
 _LEADING = re.compile(r"(?m)^[ \t]+")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -122,9 +122,13 @@ def json_equal(before: str, after: str) -> str | None:
     if before == after:
         return None
     try:
-        one, other = msgspec.json.decode(before), msgspec.json.decode(after)
+        return _ways(before, after)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
+
+
+def _ways(before: str, after: str) -> str | None:
+    one, other = msgspec.json.decode(before), msgspec.json.decode(after)
     if not isinstance(one, (dict, list)) or _strict(one) != _strict(other):
         return None
     ways = []

@@ -15,13 +15,17 @@ _LONGEST = 4_000
 _GIT = re.compile(
     r"(?m)^(?:[ MADRCUT?!]{2} \S|nothing to commit|On branch \S|HEAD detached|Your branch is |Untracked files|"
     r"Changes (?:not staged|to be committed)|\s{0,8}(?:modified|new file|deleted|renamed|both modified):\s|"
-    r"## \S+\.\.\.\S|no changes added|\*? ?[\w./-]{1,80} [0-9a-f]{7,40} \S)|working tree clean"
+    r"## \S+\.\.\.\S|no changes added)|working tree clean"
 )
 _LOG_LINE = re.compile(r"[0-9a-f]{7,40} \S.*")
 _DESCRIBE = re.compile(r"v?\d+(?:\.\d+){1,3}(?:-[\w.]+)?-\d{1,6}-g[0-9a-f]{4,40}(?:-dirty)?")
 _PATH = re.compile(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@+~-]+[/\\])*[\w.@+~-]*|(?:[\w.@+~-]+[/\\])+[\w.@+~-]*|[\w.@+-]+\.(?:py|pyi|ts|tsx|js|jsx|mjs|go|rs|"
     r"c|h|cc|cpp|hpp|cs|java|kt|swift|rb|php|md|mdx|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|lock|sql|sh|ps1|html|css|scss|vue|svelte|ipynb|csv|xml|log|proto|tf)"
+)
+_LISTING = re.compile(r"[-dl][rwxsStT-]{9}[+@.]?\s+\d")
+_OWN_PATH = re.compile(
+    r"/(?:home|tmp|var|workspaces?|root|Users|mnt|opt|usr|app|srv|etc|private|sandbox)/|~/|[A-Za-z]:\\"
 )
 _HOST = re.compile(
     r"(?:ip-\d{1,3}(?:-\d{1,3}){3}[\w.-]*|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|localhost(?::\d{1,5})?|[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|svc|cluster|corp)"
@@ -59,6 +63,14 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     label, values = place.label_words, (place.from_value, place.to_value)
     scope = place.scope_words
     shaped = all(_is_place(value) for value in values if value) and any(values)
+    if all(map(_DESCRIBE.fullmatch, values)) or (
+        place.swapped and all(map(_GIT.match, (place.line_before, place.line_after)))
+    ):
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("reads like the output of git",))
+    if place.swapped and all(map(_LISTING.match, (place.line_before, place.line_after))):
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("a list of files",))
+    if shaped and all(map(_OWN_PATH.match, values)):
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths on the machine",))
     if shaped and scope & _WORDS:
         return Candidate(
             SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts", "what speaks of them is the environment")
@@ -84,8 +96,6 @@ def looks_like_environment(hunk: Hunk, label: str = "") -> str | None:
     texts = hunk.before_text[:_LONGEST], hunk.after_text[:_LONGEST]
     if any(_GIT.search(text) for text in texts if len(text) > 3):
         return "reads like the output of git"
-    if any(map(_DESCRIBE.fullmatch, (text.strip() for text in texts))):
-        return "reads like the output of git"
     lines = [[line for line in text.splitlines() if line.strip()] for text in texts]
     longest = max(lines, key=len)
     named = bool(set(label.split()) & _WORDS)
@@ -104,10 +114,11 @@ def _is_entry(line: str) -> bool:
 
 
 def _is_place(value: str) -> bool:
-    """Tell whether a value is one path, file name or host."""
-    text = value.strip().strip("\"'`,;")
-    return len(text) <= 300 and (
-        (_PATH.fullmatch(text) is not None and len(text) > 1)
-        or _HOST.fullmatch(text) is not None
-        or _DESCRIBE.fullmatch(text) is not None
+    """Tell whether a value is a path, file name or host, or a list of them."""
+    parts = [part.strip("\"'`,;") for part in value.split(",")[:20]]
+    return len(value) <= 300 and all(
+        (_PATH.fullmatch(part) is not None and len(part) > 1)
+        or _HOST.fullmatch(part) is not None
+        or _DESCRIBE.fullmatch(part) is not None
+        for part in map(str.strip, parts)
     )

@@ -13,6 +13,7 @@ from prefixwise.analyzers.values.versions import is_model, is_version
 from prefixwise.core.finding import Confidence
 
 _REACH = 400
+_LONGEST = 256
 _TOKEN = re.compile(r"[\w.~+-]+")
 
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
@@ -34,8 +35,8 @@ _PREFIXES = word_set(
 )
 _ID = word_set(
     """
-    id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency requestid
-    messageid threadid
+    id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency seed salt random rand buster
+    requestid messageid threadid
     """
 )
 _MADE = word_set(
@@ -91,6 +92,8 @@ def identifier_shape(token: str) -> str | None:
 
 def looks_random(token: str) -> bool:
     """Tell whether a string of letters and digits is too irregular to be made of words and numbers."""
+    if len(token) > _LONGEST:
+        return False  # a picture or a text in base64
     chunk = max(re.split(r"[-_.~+]", token), key=len)
     if len(chunk) < 10 or not chunk.isascii():
         return False
@@ -114,7 +117,7 @@ def _is_made(rest: str, *, known: bool) -> bool:
 
 def _is_code(token: str, *, digits: bool) -> bool:
     """Tell whether a string can be a short identifier; where the label says id, a plain number is one."""
-    if digits and token.isdigit():
+    if digits and token.replace(".", "", 1).isdigit():
         return True
     return _SHORT.fullmatch(token) is not None and any(c.isdigit() for c in token) and (digits or not token.isdigit())
 

@@ -41,6 +41,18 @@ _NAME_OF_THING = word_set(
     template skill command variable schema font theme
     """
 )
+# What is known of machines and programs too: only where the words around it speak of a person.
+_ALSO_OF_THINGS = word_set(
+    "plan tier subscription membership role region zip home address age mail name id no number lang"
+)
+_TIER_WORDS = word_set("plan tier subscription membership level package")
+_TIERS = word_set(
+    """
+    free basic pro plus premium gold silver bronze platinum enterprise team business starter trial standard student
+    family none paid
+    """
+)
+_ROLES = word_set("user human customer client guest agent caller visitor")
 _REQUESTS = word_set(
     """
     message msg request reply trace span call nonce correlation thread turn event
@@ -69,17 +81,36 @@ def person(place: Quoted) -> Candidate | None:
     if not place.swapped:
         return None
     values = place.from_value, place.to_value
-    about = is_about_a_person(place)
-    label = place.label_words - {""}
-    shape = _shape(values)
+    shape, about = _shape(values), is_about_a_person(place)
+    known = _says_what_is_known(place)
     evidence = (*((shape,) if shape else ()), *(("the words before it speak of a person",) if about else ()))
-    if shape and (about or label & _WHAT or shape == "both are e-mail addresses"):
+    if shape and (about or place.label_words & _WHAT or shape == "both are e-mail addresses"):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
-    if _is_named(place) or (about and all(map(_is_short, values))):
-        return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence or ("a name where a person is spoken to",))
-    if label & _WHAT and not label & _NAME_OF_THING and all(map(_is_short, values)):
+    if about and all(_is_short(value) and (known or _is_datum(value, place.label)) for value in values):
+        return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
+    if _is_named(place):
+        return Candidate(SpanKind.PERSON, Confidence.LIKELY, ("a name where a person is spoken to",))
+    if known and all(map(_is_short, values)):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, ("the word before it says what is known of a person",))
     return Candidate(SpanKind.PERSON, Confidence.POSSIBLE, evidence) if shape or about else None
+
+
+def _says_what_is_known(place: Quoted) -> bool:
+    """Tell whether the label names something that is known of a person: `city`, `locale`, `plan` with `gold`."""
+    label = place.label_words
+    if label & _NAME_OF_THING:
+        return False
+    if label & _TIER_WORDS and {place.from_value.lower(), place.to_value.lower()} <= _TIERS:
+        return True
+    around = frozenset(word for name in place.scope[1:] for word in name.split())
+    return bool(label & _WHAT) if around & _WHO else bool(label & _WHAT - _ALSO_OF_THINGS)
+
+
+def _is_datum(value: str, label: str) -> bool:
+    """Tell whether a value is a name or a code; in a line that a role opens, `User: hello`, more is asked for."""
+    if any(c.isdigit() or c in "@_-" for c in value):
+        return True
+    return value[:1].isupper() and (label not in _ROLES or (" " in value and value.istitle()))
 
 
 def _shape(values: tuple[str, str]) -> str:

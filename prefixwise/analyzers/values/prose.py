@@ -28,14 +28,21 @@ _RETRIEVED = word_set(
     """
 )
 
+_RECALLED = word_set(
+    """
+    passages memory memories remember remembered recalled recall retrieved snippets snippet excerpts gedächtnis mémoire
+    """
+)
+
 
 def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
     """Return the reading of a difference as replaced prose, None where it is too short or no prose."""
     texts = hunk.before_text[:_LONGEST], hunk.after_text[:_LONGEST]
     longest = max(texts, key=len)
     count = word_count(longest)
+    recalled = bool(place.scope_words & _RECALLED)
     if count < 4 or not is_prose(longest):
-        return None
+        return _short(place) if recalled and place.swapped else None
     sentences = len(_SENTENCE.findall(longest)) if count >= 6 else 0
     items = len(_ITEM.findall(longest))
     named = bool(place.scope_words & _RETRIEVED)
@@ -46,6 +53,14 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
         evidence.append("both sides are built alike")
     sure = named or sentences >= 2 or items >= 2 or count >= 12
     return Candidate(SpanKind.PROSE, Confidence.LIKELY if sure else Confidence.POSSIBLE, tuple(evidence))
+
+
+def _short(place: Quoted) -> Candidate | None:
+    """Return the reading of a few words that changed inside a line of recalled text."""
+    lines = place.line_before, place.line_after
+    if any(word_count(line) < 3 or not is_prose(line) for line in lines) or not place.part_after[:1].isalpha():
+        return None
+    return Candidate(SpanKind.PROSE, Confidence.LIKELY, ("words in a line under a heading for recalled text",))
 
 
 def word_count(text: str) -> int:

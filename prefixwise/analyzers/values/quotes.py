@@ -81,17 +81,17 @@ class Quoted(msgspec.Struct, frozen=True):
     @property
     def near_words(self) -> frozenset[str]:
         """The lower-case words that stand beside it on its line."""
-        return frozenset(_WORDS.findall(f"{self.left[-_NEAR:]} {self.right[:_NEAR]}".lower()))
+        return frozenset(words_of(f"{self.left[-_NEAR:]} {self.right[:_NEAR]}"))
 
     @property
     def words_before(self) -> frozenset[str]:
         """The three lower-case words before it on its line."""
-        return frozenset(_WORDS.findall(self.left[-_NEAR:].lower())[-3:])
+        return frozenset(words_of(self.left[-_NEAR:])[-3:])
 
     @property
     def words_behind(self) -> frozenset[str]:
         """The three lower-case words behind it on its line."""
-        return frozenset(_WORDS.findall(self.right[:_NEAR].lower())[:3])
+        return frozenset(words_of(self.right[:_NEAR])[:3])
 
     @property
     def part_before(self) -> str:
@@ -102,6 +102,11 @@ class Quoted(msgspec.Struct, frozen=True):
     def part_after(self) -> str:
         """The differing characters of the later line."""
         return self.line_after[self.part : self.after_end]
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a short text in lower case, and its percent signs."""
+    return _WORDS.findall(text.lower())
 
 
 def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
@@ -132,6 +137,20 @@ def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
         swapped=_is_swap(hunk),
         scope=scope(after, first),
     )
+
+
+def whole_lines(before: str, after: str, hunk: Hunk) -> Hunk:
+    """Return a hunk widened to the lines in which it starts and ends, as far as they are short."""
+    start = _line(before, hunk.before_start, hunk.before_start)[1]
+    ends = [
+        min(at if (at := text.find("\n", max(begin, end - 1), end + _LINE)) >= 0 else end, len(text))
+        for text, begin, end in (
+            (before, hunk.before_start, hunk.before_end),
+            (after, hunk.after_start, hunk.after_end),
+        )
+    ]
+    low, down = hunk.before_start - start, hunk.after_start - start
+    return Hunk(low, ends[0], down, ends[1], before[low : ends[0]], after[down : ends[1]])
 
 
 def _is_swap(hunk: Hunk) -> bool:
