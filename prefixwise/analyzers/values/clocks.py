@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from prefixwise.analyzers.values.dates import Clock, clock_at, elapsed, read
+from prefixwise.analyzers.values.environment import is_listing
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
 from prefixwise.analyzers.values.labels import word_set
 from prefixwise.analyzers.values.quotes import Quoted, words_of
@@ -46,6 +47,11 @@ _DURATION = word_set(
     """
 )
 _NUMBERED = word_set("id ids number no nonce uid account phone order ticket reference ref isbn serial sku ean invoice")
+_UNITS = {
+    "year": (Precision.LONGER, range(2015, 2100)),
+    "month": (Precision.LONGER, range(1, 13)),
+    "hour": (Precision.HOUR, range(24)),
+}
 _PARTS_OF_DAY = word_set(
     """
     morning afternoon evening night noon midday midnight morgen abend nacht matin soir
@@ -60,12 +66,12 @@ def clock(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
-    if not place.swapped:
+    if not place.swapped or is_listing(place.line_after):
         return None
     first = clock_at(place.line_before, place.part, place.before_end)
     second = clock_at(place.line_after, place.part, place.after_end)
     if first is None or second is None:
-        return _part_of_day(place)
+        return _part_of_day(place) or _named_unit(place)
     step = elapsed(first, second)
     if step == 0 or first.bare != second.bare:
         return None
@@ -137,6 +143,15 @@ def _part_of_day(place: Quoted) -> Candidate | None:
     told = bool(place.label_words & _NOW) or place.left.lower().endswith(("good ", "guten ", "bon "))
     confidence = Confidence.LIKELY if told else Confidence.POSSIBLE
     return Candidate(SpanKind.CLOCK, confidence, ("names a part of the day",), precision=Precision.HOUR)
+
+
+def _named_unit(place: Quoted) -> Candidate | None:
+    """Return the reading of a plain number whose label is a unit of time: `hour: 9`, `Current year: 2026`."""
+    unit = _UNITS.get(place.label.removeprefix("current "))
+    values = place.from_value, place.to_value
+    if unit is None or not all(value.isdigit() and len(value) <= 4 and int(value) in unit[1] for value in values):
+        return None
+    return Candidate(SpanKind.CLOCK, Confidence.LIKELY, (f"its label names the {unit[0]}",), precision=unit[0])
 
 
 def moves_with(step: float, calls: float, precision: Precision) -> bool:

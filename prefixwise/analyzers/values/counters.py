@@ -33,7 +33,7 @@ _OTHERWISE = word_set(
 )
 _LIMITS = word_set("max maximum min minimum limit limits cap threshold ceiling default per size")
 _RUNNING = word_set("remaining left used spent consumed so far")
-_NUMERIC = re.compile(r"(?:[$€£+-]?\s?\d(?:[\d,.:'’ \u00a0\u202f]*\d)?\s?[kKmM%]?[\s/()]{0,3}(?:- |of )?)+")
+_NUMERIC = re.compile(r"(?:[$€£+-]?\s?\d(?:[\d,._:'’ \u00a0\u202f]*\d)?\s?(?:[kKmMhs%]|min)?[\s/()]{0,3}(?:- |of )?)+")
 _MIXED = 0.6
 """Share of steps in one direction from which a labelled number still counts as a counter: budgets are refilled."""
 

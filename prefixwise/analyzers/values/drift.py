@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
-_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
+_TRAILING = re.compile(r"(?<![ \t])[ \t]++(?=\n|\Z)")
 _LEADING = re.compile(r"(?m)^[ \t]+")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ESCAPE = re.compile(r"\\([\"\\/bfnrt])")

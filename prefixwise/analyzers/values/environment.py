@@ -25,7 +25,7 @@ _PATH = re.compile(
 )
 _LISTING = re.compile(r"[-dl][rwxsStT-]{9}[+@.]?\s+\d")
 _OWN_PATH = re.compile(
-    r"/(?:home|tmp|var|workspaces?|root|Users|mnt|opt|usr|app|srv|etc|private|sandbox)/|~/|[A-Za-z]:\\"
+    r"/(?:home|tmp|var|workspaces?|work|repos?|code|src|data|projects?|root|Users|mnt|opt|usr|app|srv|etc|private|sandbox)/|~/|[A-Za-z]:\\"
 )
 _HOST = re.compile(
     r"(?:ip-\d{1,3}(?:-\d{1,3}){3}[\w.-]*|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|localhost(?::\d{1,5})?|[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|svc|cluster|corp)"
@@ -67,7 +67,7 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
         place.swapped and all(map(_GIT.match, (place.line_before, place.line_after)))
     ):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("reads like the output of git",))
-    if place.swapped and all(map(_LISTING.match, (place.line_before, place.line_after))):
+    if place.swapped and all(map(is_listing, (place.line_before, place.line_after))):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("a list of files",))
     if shaped and all(map(_OWN_PATH.match, values)):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths on the machine",))
@@ -86,6 +86,11 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     return None
 
 
+def is_listing(line: str) -> bool:
+    """Tell whether a line is one of `ls -l`: the times in it are those of files."""
+    return _LISTING.match(line) is not None
+
+
 def looks_like_environment(hunk: Hunk, label: str = "") -> str | None:
     """Return in words why a hunk is the state of a machine by its own shape; None where its shape does not say so.
 
@@ -98,7 +103,7 @@ def looks_like_environment(hunk: Hunk, label: str = "") -> str | None:
         return "reads like the output of git"
     lines = [[line for line in text.splitlines() if line.strip()] for text in texts]
     longest = max(lines, key=len)
-    named = bool(set(label.split()) & _WORDS)
+    named = bool(set(label.split()) & _WORDS) or bool(longest and longest[0].lstrip("│ ").startswith(("├", "└")))
     if label and "commit" in label and longest and all(map(_LOG_LINE.match, longest)):
         return "reads like the output of git"
     if (len(longest) >= 3 or (named and longest)) and sum(map(_is_entry, longest)) >= 0.8 * len(longest):

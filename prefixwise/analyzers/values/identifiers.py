@@ -23,6 +23,7 @@ _JWT = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]+){0,2}\.?")
 _PREFIXED = re.compile(r"([a-z][a-zA-Z]{0,14}(?:[_-][a-z]{2,10})?)[_.-]+([A-Za-z0-9][\w-]{2,})")
 _COMPOSITE = re.compile(r"[0-9a-z]{2,10}(?:-[0-9a-z]{2,10}){1,4}|[0-9A-Z]{2,10}(?:-[0-9A-Z]{2,10}){1,4}")
 _SHORT = re.compile(r"[A-Za-z0-9]{4,15}|[A-Za-z0-9_-]{6,15}")
+_LABELLED = re.compile(r"[A-Za-z0-9_.-]{2,64}")
 _MONTH_OR_DATE = re.compile(r"(?:19|20)\d\d-?(?:0\d|1[0-2])(?:-?[0-3]\d)?")
 
 _PREFIXES = word_set(
@@ -35,8 +36,8 @@ _PREFIXES = word_set(
 )
 _ID = word_set(
     """
-    id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency seed salt random rand buster
-    requestid messageid threadid
+    id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency seed salt random rand
+    buster requestid messageid threadid
     """
 )
 _MADE = word_set(
@@ -119,7 +120,8 @@ def _is_code(token: str, *, digits: bool) -> bool:
     """Tell whether a string can be a short identifier; where the label says id, a plain number is one."""
     if digits and token.replace(".", "", 1).isdigit():
         return True
-    return _SHORT.fullmatch(token) is not None and any(c.isdigit() for c in token) and (digits or not token.isdigit())
+    shape = _LABELLED if digits else _SHORT
+    return shape.fullmatch(token) is not None and any(c.isdigit() for c in token) and not token.isdigit()
 
 
 def _is_composite(token: str) -> bool:

@@ -13,11 +13,12 @@ from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
 
 _NUMBER = re.compile(
-    r"(?<![\w.])(?:(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\w:])"
-    r"|[$€£]?\s?(?P<n>\d+(?:[.,'’ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d+)?)\s?(?P<unit>[kKmM](?![^\W\d_])|bn\b)?)"
+    r"(?<![\w.])(?P<clock>(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\w:]))"
+    r"|(?<![\w.])(?P<span>(?:(?P<hh>\d{1,4})\s?h\s?)?(?P<mm>\d{1,4})\s?m(?:in)?(?:\s?(?P<ss>\d{1,2})\s?s)?(?!\w))"
+    r"|[$€£]?\s?(?P<n>\d+(?:[.,_'’ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d+)?)\s?(?P<unit>[kKmM](?![^\W\d_])|bn\b)?"
 )
 _SCALE = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
-_GROUPED = re.compile(r"\d{1,3}(?:([.,'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:([.,])\d+)?")
+_GROUPED = re.compile(r"\d{1,3}(?:([.,_'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:([.,])\d+)?")
 
 
 class Number(NamedTuple):
@@ -36,9 +37,11 @@ def numbers(text: str) -> list[Number]:
     found = []
     for match in _NUMBER.finditer(text[:400]):
         if match["n"] is None:
-            clock = [int(match[name]) for name in "hms" if match[name]]
-            seconds = sum(unit * 60**power for power, unit in enumerate(reversed(clock)))
-            found.append(Number(match.start(), match.end(), Decimal(seconds)))
+            units = ["h", "m", "s"] if match["clock"] else ["hh", "mm", "ss"]
+            value = Decimal(0)
+            for unit, scale in zip(units, (3600, 60, 1), strict=True):
+                value += int(match[unit] or 0) * scale
+            found.append(Number(match.start(), match.end(), value))
         elif len(match["n"]) <= 40:
             scale = _SCALE.get((match["unit"] or "").lower()[:1], 1)
             found.append(Number(match.start("n"), match.end(), readings(match["n"])[0] * scale))

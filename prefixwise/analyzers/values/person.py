@@ -12,8 +12,9 @@ from prefixwise.core.finding import Confidence
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
 _PHONE = re.compile(r"\+\d{1,3}(?:[ .()/-]{0,2}\d){6,14}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}")
 _LOCALE = re.compile(r"[a-z]{2,3}[-_](?:[A-Z][a-z]{3}[-_])?[A-Z]{2}(?:\.UTF-8)?")
+_CAPITAL = r"[A-ZÀ-ÞŠŽ][\w'’.-]{0,30}"
 _NAMES = re.compile(
-    r"(?:[A-ZÀ-ÞŠŽ][\w'’.-]{0,30})(?:\s(?:(?:van|von|de|da|del|der|di|bin|al)\s)?[A-ZÀ-ÞŠŽ][\w'’.-]{0,30}){0,4}"
+    rf"{_CAPITAL}(?:\s(?:(?:van|von|de|da|del|der|di|bin|al)\s)?{_CAPITAL}){{0,4}}(?:\s(?:from|of|at)\s{_CAPITAL})?"
 )
 _ADDRESS_TERMS = re.compile(r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Herr|Frau|Mme|Sra?|Signora?)\.?\s$")
 
@@ -52,6 +53,7 @@ _TIERS = word_set(
     family none paid
     """
 )
+_ADDRESSES = "both are e-mail addresses"
 _ROLES = word_set("user human customer client guest agent caller visitor")
 _REQUESTS = word_set(
     """
@@ -60,7 +62,8 @@ _REQUESTS = word_set(
 )
 _GREETINGS = re.compile(
     r"(?:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome back|welcome),?|\bname is|"
-    r"\b(?:helping|assisting|talking to|speaking with|on behalf of))\s+$",
+    r"\b(?:helping|assisting|talking to|speaking with|on behalf of)|"
+    r"\b(?:customer|user|client|guest|traveller|rider|patient|member|student) is)\s+$",
     re.IGNORECASE,
 )
 
@@ -81,10 +84,10 @@ def person(place: Quoted) -> Candidate | None:
     if not place.swapped:
         return None
     values = place.from_value, place.to_value
-    shape, about = _shape(values), is_about_a_person(place)
+    shape, about = _shape(place), is_about_a_person(place)
     known = _says_what_is_known(place)
     evidence = (*((shape,) if shape else ()), *(("the words before it speak of a person",) if about else ()))
-    if shape and (about or place.label_words & _WHAT or shape == "both are e-mail addresses"):
+    if shape and (about or place.label_words & _WHAT or shape == _ADDRESSES):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
     if about and all(_is_short(value) and (known or _is_datum(value, place.label)) for value in values):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
@@ -113,9 +116,13 @@ def _is_datum(value: str, label: str) -> bool:
     return value[:1].isupper() and (label not in _ROLES or (" " in value and value.istitle()))
 
 
-def _shape(values: tuple[str, str]) -> str:
+def _shape(place: Quoted) -> str:
+    """Return in words what data about a person both values look like, '' for none."""
+    values = place.from_value, place.to_value
+    if place.label_words & _REQUESTS:
+        return ""  # the id of a message looks like an address
     if all(map(_EMAIL.fullmatch, values)):
-        return "both are e-mail addresses"
+        return _ADDRESSES
     if all(map(_PHONE.fullmatch, values)):
         return "both are telephone numbers"
     if all(map(_LOCALE.fullmatch, values)):

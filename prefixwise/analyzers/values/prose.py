@@ -13,7 +13,7 @@ from prefixwise.core.finding import Confidence
 _LONGEST = 4_000
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’-][^\W\d_]+)*")
 _PIECE = re.compile(r"\S+")
-_SENTENCE = re.compile(r"[^\W\d_][^.!?。\n]{8,}[.!?。](?=\s|$|[\"'”)\]])")
+_STOP = re.compile(r"[.!?。][\"'”)\]]?(?:\s|\Z)|\n")
 _ITEM = re.compile(r"(?m)^\s{0,8}(?:[-*+•]|\[?\(?\d{1,3}[.)\]])\s+\S")
 _CODE = re.compile(r"[{}<>;=|\\]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -43,7 +43,7 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
     recalled = bool(place.scope_words & _RECALLED)
     if count < 4 or not is_prose(longest):
         return _short(place) if recalled and place.swapped else None
-    sentences = len(_SENTENCE.findall(longest)) if count >= 6 else 0
+    sentences = _sentences(longest)
     items = len(_ITEM.findall(longest))
     named = bool(place.scope_words & _RETRIEVED)
     evidence = [_size(count, sentences, items)]
@@ -66,6 +66,15 @@ def _short(place: Quoted) -> Candidate | None:
 def word_count(text: str) -> int:
     """Return how many words a text has; of scripts that are written without spaces, two characters count as one."""
     return len(_WORD.findall(text)) + len(_CJK.findall(text)) // 2
+
+
+def _sentences(text: str) -> int:
+    """Return how many sentences of some length end in a text."""
+    count = last = 0
+    for match in _STOP.finditer(text):
+        count += match.start() - last > 8 and match[0][0] != "\n"
+        last = match.end()
+    return count
 
 
 def is_prose(text: str) -> bool:

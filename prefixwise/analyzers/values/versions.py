@@ -12,7 +12,7 @@ from prefixwise.core.finding import Confidence
 _VERSION = re.compile(
     r"[vV]?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+.]?(?:[a-z]{1,8}\.?\d{0,6}|\d{1,6}))?|[vV]\d{1,4}|[rR]\d{1,6}"
 )
-_DATED = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:-[a-z]{2,10})?")
+_DATED = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[.-][a-z0-9]{1,10})?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _PARTS = re.compile(r"[vV]\d|\d+\.\d+\.\d|\d(?:rc|alpha|beta|dev|b|a)\d|-(?:rc|alpha|beta|dev|snapshot)", re.IGNORECASE)
 _MODEL = re.compile(
@@ -44,7 +44,7 @@ def version(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as another version."""
     if not place.swapped:
         return None
-    values = place.from_value, place.to_value
+    values = place.from_value.rpartition("/")[2], place.to_value.rpartition("/")[2]
     if all(map(is_model, values)):
         return Candidate(SpanKind.VERSION, Confidence.LIKELY, ("both name a model",))
     told = bool((frozenset(words_of(place.left)[-1:]) | place.label_words) & _WORDS)
