@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from prefixwise.analyzers.values.calendar_words import DAYS, MONTHS
 from prefixwise.analyzers.values.dates import Clock, clock_at, elapsed, read
 from prefixwise.analyzers.values.environment import is_listing
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
@@ -47,6 +48,7 @@ _DURATION = word_set(
     """
 )
 _NUMBERED = word_set("id ids number no nonce uid account phone order ticket reference ref isbn serial sku ean invoice")
+_NAMES = frozenset((*DAYS, *MONTHS))
 _UNITS = {
     "year": (Precision.LONGER, range(2015, 2100)),
     "month": (Precision.LONGER, range(1, 13)),
@@ -62,21 +64,31 @@ _PARTS_OF_DAY = word_set(
 def clock(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     """Return the reading of a difference as a clock, None where the two values are no dates or times.
 
+    One time in two notations is a reading as `locale`.
+
     Args:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
     if not place.swapped or is_listing(place.line_after):
         return None
+    if not (_may_be_time(place.from_value) and _may_be_time(place.to_value)):
+        return _part_of_day(place)
     first = clock_at(place.line_before, place.part, place.before_end)
     second = clock_at(place.line_after, place.part, place.after_end)
     if first is None or second is None:
-        return _part_of_day(place) or _named_unit(place)
-    step = elapsed(first, second)
-    if step == 0 or first.bare != second.bare:
+        return _named_unit(place)
+    if first.bare != second.bare:
         return None
+    step = elapsed(first, second)
+    if step == 0:
+        return Candidate(SpanKind.LOCALE, Confidence.LIKELY, ("the same date or time in another notation",))
     confidence, evidence = _judged(place, second, step, series)
     return Candidate(SpanKind.CLOCK, confidence, evidence, precision=second.precision, seconds=step)
+
+
+def _may_be_time(value: str) -> bool:
+    return any(map(str.isdigit, value)) or not _NAMES.isdisjoint(words_of(value))
 
 
 def _judged(

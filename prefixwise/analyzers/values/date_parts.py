@@ -51,6 +51,7 @@ _TIME = re.compile(
     re.VERBOSE,
 )
 
+_DIGITS = frozenset("0123456789")
 _WORD = r"[^\W\d_]{3,14}"
 _ISO = re.compile(r"(?<![\w.-])(\d{4})(?:-(\d\d)-(\d\d)|/(\d\d?)/(\d\d?)|\.(\d\d)\.(\d\d))(?![\d/-])")
 _ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?=[T_ -]\d\d[:.]?\d\d)")
@@ -76,9 +77,10 @@ _COMPACT_TIME = re.compile(r"(?<=\d{8}[T_-])(\d\d)(\d\d)(\d\d)?(?!\d)(Z\b)?")
 
 def parts(window: str) -> Iterator[Part]:
     """Yield every date, time and day name of a window; they may overlap."""
-    if any(character.isdigit() for character in window):
+    characters = set(window)
+    if not _DIGITS.isdisjoint(characters):
         for hint, pattern, make in _MAKERS:
-            if any(mark in window for mark in hint):
+            if not hint.isdisjoint(characters):
                 for match in pattern.finditer(window):
                     if (part := make(match)) is not None:
                         yield part
@@ -203,17 +205,17 @@ def _zone(text: str | None) -> float:
     return (1 if sign == "+" else -1) * (int(digits[:2]) * 3600.0 + int(digits[2:4]) * 60)
 
 
-_MAKERS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], Part | None]], ...] = (
-    ("-/.", _ISO, _iso),
-    ("-", _ISO_IN_NAME, _iso),
-    ("-/.", _NUMERIC, _numeric),
-    (" /-", _DAY_FIRST, _day_first),
-    (" ", _MONTH_FIRST, _month_first),
-    (" ", _MONTH_YEAR, _month_year),
-    ("月", _CHINESE, _chinese),
-    ("WwKkCSsu", _WEEK, _week),
-    ("(", _CALL, _call),
-    ("T_-", _COMPACT, _iso),
-    ("T_-", _COMPACT_TIME, _compact_time),
-    (":.hHTUamP時时点o", _TIME, _time),
+_MAKERS: tuple[tuple[frozenset[str], re.Pattern[str], Callable[[re.Match[str]], Part | None]], ...] = (
+    (frozenset("-/."), _ISO, _iso),
+    (frozenset("-"), _ISO_IN_NAME, _iso),
+    (frozenset("-/."), _NUMERIC, _numeric),
+    (frozenset(" /-"), _DAY_FIRST, _day_first),
+    (frozenset(" "), _MONTH_FIRST, _month_first),
+    (frozenset(" "), _MONTH_YEAR, _month_year),
+    (frozenset("月"), _CHINESE, _chinese),
+    (frozenset("WwKkCSsu"), _WEEK, _week),
+    (frozenset("("), _CALL, _call),
+    (frozenset("T_-"), _COMPACT, _iso),
+    (frozenset("T_-"), _COMPACT_TIME, _compact_time),
+    (frozenset(":.hHTUamP時时点o"), _TIME, _time),
 )

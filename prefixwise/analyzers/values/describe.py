@@ -77,8 +77,16 @@ def describe(before: str, after: str, hunk: Hunk, series: Sequence[str] = (), la
     same = _same_words(before, after, hunk) or order(before, after, hunk)
     if same is not None:
         return Description((same,), quote)
+    found = sorted(_readings(before, after, hunk, quote, series), key=lambda reading: _RANKS[reading.confidence])
+    if not found or found[0].confidence is Confidence.POSSIBLE:
+        found.insert(0, _UNSURE)
+    return Description(tuple(found), quote)
+
+
+def _readings(before: str, after: str, hunk: Hunk, quote: Quoted, series: Sequence[str]) -> list[Candidate]:
+    """Return every reading of a hunk; of those that are equally sure, the one that is seldom wrong first."""
     lines = hunk if quote.swapped else whole_lines(before, after, hunk)
-    readings = (
+    values = (
         locale_format(quote),
         age(quote),
         clock(quote, series),
@@ -87,13 +95,11 @@ def describe(before: str, after: str, hunk: Hunk, series: Sequence[str] = (), la
         identifier(quote),
         person(quote),
         counter(quote, series),
-        examples(before, after, hunk),
-        prose(quote, hunk),
     )
-    found = sorted((reading for reading in readings if reading), key=lambda reading: _RANKS[reading.confidence])
-    if not found or found[0].confidence is Confidence.POSSIBLE:
-        found.insert(0, _UNSURE)
-    return Description(tuple(found), quote)
+    found = [reading for reading in values if reading is not None]
+    if all(reading.confidence is Confidence.POSSIBLE for reading in found):
+        found += filter(None, (examples(before, after, hunk),))
+    return [*found, *filter(None, (prose(quote, hunk),))]
 
 
 def _same_words(before: str, after: str, hunk: Hunk) -> Candidate | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from prefixwise.analyzers.values.calendar_words import DAYS
-from prefixwise.analyzers.values.dates import clock_at, elapsed, read
+from prefixwise.analyzers.values.dates import elapsed, read
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
@@ -68,12 +68,14 @@ def same_number_other_format(before: str, after: str) -> str | None:
     """Return in words how two short values write the same number, date or time differently; None where they do not."""
     if before == after:
         return None
+    return _same_number(before, after) or _same_time(before, after)
+
+
+def _same_number(before: str, after: str) -> str | None:
     first, second = before.strip(" $€£%"), after.strip(" $€£%")
-    if _is_number(first) and _is_number(second):
-        if first != second and set(readings(first)) & set(readings(second)):
-            return "the same number with other separators"
+    if first == second or not (_is_number(first) and _is_number(second)):
         return None
-    return _same_time(before, after)
+    return "the same number with other separators" if set(readings(first)) & set(readings(second)) else None
 
 
 def _is_number(text: str) -> bool:
@@ -93,18 +95,10 @@ def _same_time(before: str, after: str) -> str | None:
 
 
 def locale_format(place: Quoted) -> Candidate | None:
-    """Return the reading of a difference as one value in two countries' notations."""
+    """Return the reading of a difference as one number, or one day of the week, in two countries' notations."""
     if not place.swapped:
         return None
-    why = same_number_other_format(place.from_value, place.to_value) or _same_at(place)
+    values = place.from_value, place.to_value
+    days = [DAYS.get(value.lower()) for value in values]
+    why = "the same day of the week in another language" if days[0] == days[1] is not None else _same_number(*values)
     return Candidate(SpanKind.LOCALE, Confidence.LIKELY, (why,)) if why else None
-
-
-def _same_at(place: Quoted) -> str | None:
-    """Compare the dates and times that the differing characters are part of."""
-    one = clock_at(place.line_before, place.part, place.before_end)
-    other = clock_at(place.line_after, place.part, place.after_end)
-    if one is None or other is None:
-        days = [DAYS.get(value.lower()) for value in (place.from_value, place.to_value)]
-        return "the same day of the week in another language" if days[0] == days[1] is not None else None
-    return _same_time(place.line_before[one.start : one.end], place.line_after[other.start : other.end])

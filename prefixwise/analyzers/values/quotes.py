@@ -116,8 +116,13 @@ def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
     wide = not (hunk.before_text and hunk.after_text) and "\n" in hunk.before_text + hunk.after_text
     spans = [_value_span(line, part, ends, wide=wide), _value_span(other, same_part, until, wide=wide)]
     start = min(spans[0][0], spans[1][0])
-    values = [line[start : spans[0][1]][:_LONGEST], other[start : spans[1][1]][:_LONGEST]]
-    texts = _bracketed(line, other, start, spans[0][1], spans[1][1]) or tuple(values)
+    stop, close = spans[0][1], spans[1][1]
+    if swapped := _is_swap(hunk):
+        # What follows is the same on both sides, so a value that goes on there does so on both.
+        more = max(stop - ends, close - until)
+        stop, close = ends + more, until + more
+    values = line[start:stop][:_LONGEST], other[start:close][:_LONGEST]
+    texts = _bracketed(line, other, start, stop, close) or values
     if not (hunk.before_text.strip() or hunk.after_text.strip()):
         texts = _white(before, hunk)
     first = hunk.after_start - (same_part - start)
@@ -127,14 +132,14 @@ def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
         from_value=values[0],
         to_value=values[1],
         left=other[max(0, start - _CONTEXT) : start],
-        right=other[spans[1][1] : spans[1][1] + _CONTEXT],
+        right=other[close : close + _CONTEXT],
         line_before=line,
         line_after=other,
         start=start,
         part=part,
         before_end=ends,
         after_end=until,
-        swapped=_is_swap(hunk),
+        swapped=swapped,
         scope=scope(after, first),
     )
 
