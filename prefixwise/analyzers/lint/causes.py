@@ -132,15 +132,12 @@ def _usd(log: Log, claims: list[Claim]) -> float | None:
     """Return what the lost tokens cost above what reading them from the cache would have; None without a price."""
     total, priced = 0.0, False
     for claim in claims:
-        rows, row = log.rows, claim.after
         if not claim.lost:
             continue
-        listed = log.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
-        position = listed.position(rows.start[row]) if listed else NONE
-        if listed is None or position < 0:
+        usd = log.usd(claim.after, claim.lost)
+        if usd is None:
             return None
-        price = listed.prices[position]
-        total += price.cost(claim.lost) - price.cost(claim.lost, claim.lost)
+        total += usd
         priced = True
     return total if priced else None
 

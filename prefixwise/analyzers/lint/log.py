@@ -124,6 +124,16 @@ class Log:
         """Return counted tokens of a row in the provider's own."""
         return round(tokens * self.ratio[row])
 
+    def usd(self, row: int, tokens: int) -> float | None:
+        """Return what so many tokens of a row cost above reading them from the cache; None without a price."""
+        rows = self.rows
+        listed = self.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
+        position = -1 if listed is None else listed.position(rows.start[row])
+        if listed is None or position < 0:
+            return None
+        price = listed.prices[position]
+        return price.cost(tokens) - price.cost(tokens, tokens)
+
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""
         return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
