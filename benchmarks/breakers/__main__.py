@@ -11,17 +11,17 @@ Exit codes: 0 all reached, 1 a target missed, 2 could not run.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from benchmarks.breakers.family import Family
+from benchmarks.breakers.linting import lint
 from benchmarks.breakers.logs import FAMILIES, Log, make_log
 from benchmarks.breakers.scene import Variant
 from benchmarks.breakers.score import NotALintDocumentError, Verdict, judge, score
@@ -71,31 +71,14 @@ def draw(spec: Spec, given: argparse.Namespace) -> Log:
     return make_log(*spec, with_usage=not given.no_usage, with_sessions=given.session_ids)
 
 
-def linted(command: Sequence[str], path: Path) -> dict[str, Any]:
-    """Return what the command says of a log.
-
-    Raises:
-        CannotRunError: It says nothing that can be read.
-    """
-    arguments = [*command, "lint", str(path), "--json"]
-    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    try:
-        if done.returncode not in (0, 1):
-            raise ValueError(done.stderr.strip()[-400:])
-        document: dict[str, Any] = json.loads(done.stdout)
-    except ValueError as problem:
-        raise CannotRunError(f"`{shlex.join(arguments)}` ended with {done.returncode}: {problem}") from None
-    return document
-
-
 def verdict_of(spec: Spec, folder: Path, given: argparse.Namespace) -> Verdict:
     """Draw a log, have it looked at, and judge what was said."""
     log = draw(spec, given)
     path = folder / log.name
     path.write_text(log.text(), "utf-8")
-    command = shlex.split(given.command) if given.command else [sys.executable, "-m", "prefixwise"]
     try:
-        return judge(*spec, linted(command, path), WITHOUT_USAGE if given.no_usage else frozenset())
+        document = lint(path, shlex.split(given.command or ""))
+        return judge(*spec, document, WITHOUT_USAGE if given.no_usage else frozenset())
     except NotALintDocumentError as problem:
         raise CannotRunError(f"{path.name}: {problem}") from None
     finally:
@@ -121,7 +104,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--no-usage", action="store_true", help="strip the reported usage from the logs")
     parser.add_argument("--session-ids", action="store_true", help="name the conversation in every record")
     parser.add_argument("--write", metavar="DIR", type=Path, help="write the logs and their labels, and score nothing")
-    parser.add_argument("--command", help="the command under test (default: this Python's prefixwise)")
+    parser.add_argument("--command", help="the command under test (default: prefixwise in this Python)")
     parser.add_argument("--jobs", type=int, default=2, help="logs looked at at once (default 2)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()
@@ -137,8 +120,9 @@ def main() -> int:
         if given.write:
             write((draw(spec, given) for spec in wanted), given.write)
             return 0
-        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as pool:
-            verdicts = list(pool.map(lambda spec: verdict_of(spec, Path(folder), given), wanted))
+        with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(given.jobs) as pool:
+            look = functools.partial(verdict_of, folder=Path(folder), given=given)
+            verdicts = list(pool.map(look, wanted, chunksize=4))
     except CannotRunError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

@@ -144,7 +144,7 @@ def a_stampede(scene: Scene) -> list[Exchange]:
     return exchanges
 
 
-@breaker("breakpoint-lost-by-gateway", "anthropic", RIGHT, ("/response/usage",), needs_usage=True)
+@breaker("breakpoint-lost-by-gateway", "anthropic", RIGHT, ("/response/usage",), needs_usage=True, costs=False)
 def a_lost_markers(scene: Scene) -> list[Exchange]:
     """The client sends a right marker, and both counters of the answer stay at zero."""
     author = scene.author()

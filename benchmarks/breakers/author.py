@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 from benchmarks.breakers import banks
 from benchmarks.breakers.oracles.tokens import count, ids
 
+_ARTICLE = re.compile(r"\b([Aa]) (?=[aeio])")
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
@@ -24,7 +26,7 @@ class Author:
         rng, domain = self.rng, self.domain
         thing, thing2 = rng.sample(domain.thing, 2)
         place, place2 = rng.sample(domain.place, 2)
-        return sentence.format(
+        filled = sentence.format(
             thing=thing,
             thing2=thing2,
             place=place,
@@ -41,6 +43,7 @@ class Author:
             m=rng.randint(31, 80),
             hour=f"{rng.randint(7, 21)}:{rng.choice(('00', '15', '30', '45'))}",
         )
+        return _ARTICLE.sub(r"\1n ", filled)
 
     def name(self) -> str:
         """Return the name of an invented person."""

@@ -94,7 +94,7 @@ def e_shape_flip(scene: Scene) -> list[Exchange]:
     author = scene.author()
     prompt = author.prompt(CHAT_PROMPT)
     exchanges = []
-    for step in scene.chats(author):
+    for step in scene.chats(author, sentences=(6, 3)):
         exchange = chat(step, prompt)
         exchange.body["model"] = "anthropic/claude-sonnet-4.5"
         messages = exchange.body["messages"]

@@ -90,9 +90,10 @@ def make_log(family: Family, seed: int, variant: Variant, with_usage: bool = Tru
     own = {id(exchange) for exchange in exchanges}
     if not family.is_alone:
         exchanges += _bystander(family, seed, exchanges)
+    ids = random.Random(f"{family.name}/{seed}/ids")
+    names = {id(exchange): f"{ids.getrandbits(88):022x}" for exchange in exchanges}
     exchanges.sort(key=lambda exchange: exchange.at)
     cache = CACHES[family.system]()
-    ids = random.Random(f"{family.name}/{seed}/ids")
     prompt = cached = 0
     records = []
     for exchange in exchanges:
@@ -100,7 +101,7 @@ def make_log(family: Family, seed: int, variant: Variant, with_usage: bool = Tru
         if usage is not None and id(exchange) in own:
             prompt, cached = prompt + _prompt_tokens(usage), cached + _cached_tokens(usage)
         reported = exchange.report(usage) if usage is not None and exchange.report is not None else usage
-        answer = response(exchange, f"{ids.getrandbits(88):022x}", reported if with_usage else None)
+        answer = response(exchange, names[id(exchange)], reported if with_usage else None)
         records.append(_record(exchange, answer, with_sessions))
     return Log(family, seed, variant, records, prompt, cached)
 
@@ -118,7 +119,7 @@ def _prompt_tokens(usage: Json) -> int:
     if "cache_read_input_tokens" in usage:
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         return sum(int(usage[name]) for name in names)
-    return int(usage.get("prompt_tokens", usage.get("input_tokens")))
+    return int(usage["prompt_tokens" if "prompt_tokens" in usage else "input_tokens"])
 
 
 def _cached_tokens(usage: Json) -> int:

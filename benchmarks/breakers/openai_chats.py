@@ -10,7 +10,7 @@ from benchmarks.breakers.author import Author
 from benchmarks.breakers.bodies import openai_message, openai_tools
 from benchmarks.breakers.family import OPENAI_21, breaker
 from benchmarks.breakers.openai_params import CHAT_PROMPT, chat, reply_chat
-from benchmarks.breakers.scene import Exchange, Said, Scene, Slot, Step, Variant
+from benchmarks.breakers.scene import Call, Exchange, Said, Scene, Slot, Step, Variant
 
 MESSAGES = ("/request/messages",)
 CONTENTS = ("/request/messages/*/content",)
@@ -52,15 +52,16 @@ def conv_slide(scene: Scene) -> list[Exchange]:
 
 @breaker("history-rewritten", "openai", RIGHT, CONTENTS, comparison=OPENAI_21)
 def conv_edit(scene: Scene) -> list[Exchange]:
-    """Answers are cut short as soon as they are not the newest one any more."""
+    """Old answers are cut so that all of them fit a budget: each new one makes the others shorter."""
     author = scene.author()
     prompt = author.prompt(CHAT_PROMPT)
     exchanges = []
-    for step in scene.chats(author, sentences=(2, 7)):
+    for step in scene.chats(author, sentences=(3, 6)):
+        answers = [place for place, said in enumerate(step.history) if said.role == "assistant"]
         history = list(step.history)
-        for place in range(1, len(history) - 2, 2):
-            if scene.is_broken:
-                history[place] = replace(history[place], text=history[place].text[:120].rstrip() + " (…)")
+        for place in answers[:-1] if scene.is_broken else ():
+            room = 1500 // len(answers)
+            history[place] = replace(history[place], text=history[place].text[:room].rstrip() + " (…)")
         exchanges.append(chat(replace(step, history=tuple(history)), prompt))
     return exchanges
 
@@ -95,7 +96,7 @@ def conv_inject(scene: Scene) -> list[Exchange]:
     prompt = author.prompt(CHAT_PROMPT)
     shown: dict[int, list[str]] = {}
     exchanges = []
-    for step in scene.chats(author):
+    for step in scene.chats(author, sentences=(6, 3)):
         values = shown.setdefault(step.chat, [])
         lines = "\n".join(Author(scene.hot, author.domain).notes(2))
         values.append(f"<reminder>\n{lines}\n</reminder>")
@@ -114,7 +115,7 @@ def conv_wrapper(scene: Scene) -> list[Exchange]:
         "\n".join(author.notes(1)),
     )
     exchanges = []
-    for step in scene.chats(author):
+    for step in scene.chats(author, sentences=(6, 3)):
         history = tuple(
             replace(said, text=f"{before}\n<message>\n{said.text}\n</message>\n{after}")
             if said.role == "user" and (place == len(step.history) - 1 or not scene.is_broken)
@@ -229,7 +230,7 @@ def conv_args(scene: Scene) -> list[Exchange]:
     for step in steps:
         newest = max((place for place, said in enumerate(step.history) if said.calls), default=-1)
         history = tuple(
-            replace(said, calls=tuple(_stored(call.arguments, call) for call in said.calls))
+            replace(said, calls=tuple(map(_stored, said.calls)))
             if said.calls and place < newest and scene.is_broken
             else said
             for place, said in enumerate(step.history)
@@ -238,9 +239,9 @@ def conv_args(scene: Scene) -> list[Exchange]:
     return exchanges
 
 
-def _stored(arguments: dict[str, object], call: object) -> object:
-    written = json.dumps(arguments, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return replace(call, written=written)  # type: ignore[type-var]
+def _stored(call: Call) -> Call:
+    written = json.dumps(call.arguments, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return replace(call, written=written)
 
 
 @breaker("aux-request-different-prefix", "openai", RIGHT, MESSAGES)

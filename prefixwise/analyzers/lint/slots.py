@@ -28,6 +28,8 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 
 _MOST_VALUES = 64
 _VOTERS = 9
+_STRAY = 0.2
+"""Share of a place's changes up to which others under the same label are taken for strays of it."""
 _MOST_HUNKS = 4
 _SIGN = 16
 """Characters in front of a value by which its place is known again."""
@@ -219,9 +221,28 @@ def _answer_text(document: Document) -> str:
 def slots(changes: Iterable[SpanChange], log: Log) -> list[Slot]:
     """Group changes, in any order, by place; the places are in the order of their first change."""
     grouped: dict[tuple[Any, ...], list[SpanChange]] = {}
-    for change in sorted(changes, key=lambda change: (log.times[change.after], change.after)):
-        grouped.setdefault((log.rows.family[change.after], *change.place), []).append(change)
-    return [Slot(*key[:3], tuple(found), _values(found, log)) for key, found in grouped.items()]
+
+    def in_time(change: SpanChange) -> tuple[float, int]:
+        return log.times[change.after], change.after
+
+    for change in sorted(changes, key=in_time):
+        grouped.setdefault((log.applications[change.after], *change.place), []).append(change)
+    _absorb(grouped)
+    for found in grouped.values():
+        found.sort(key=in_time)
+    return [Slot(key[0], key[1], key[2], tuple(found), _values(found, log)) for key, found in grouped.items()]
+
+
+def _absorb(grouped: dict[tuple[Any, ...], list[SpanChange]]) -> None:
+    """Count changes that part from their like only by the text in front of them to the place that has most of them.
+
+    Two recalled notes may begin alike: then they part a few words further on, under the same label.
+    """
+    largest: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for key in sorted(grouped, key=lambda key: -len(grouped[key])):
+        host = largest.setdefault(key[:4], key)
+        if host is not key and key[3] and len(grouped[key]) <= _STRAY * len(grouped[host]):
+            grouped[host] += grouped.pop(key)
 
 
 def field_shape(field: str) -> str:

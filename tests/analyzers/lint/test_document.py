@@ -85,7 +85,7 @@ def test_every_pair_is_listed_with_verdict_and_kept_tokens(tmp_path: Path) -> No
     assert [(pair.before.record, pair.after.record, pair.verdict) for pair in linted.values.pairs] == [
         (0, 1, Verdict.EXTENDS),
         (1, 2, Verdict.IDENTICAL),
-        (0, 3, Verdict.IDENTICAL),
+        (2, 3, Verdict.PREFIX),
     ]
     assert linted.values.pairs[0].after == Ref(path, 1, 2)
     assert linted.values.pairs[0].kept_tokens == linted.log.rows.prompt_tokens[0]
