@@ -51,12 +51,6 @@ def groups(log: Log, family: Family = Family.BREAKPOINT_LOOK_BACK) -> Iterator[G
                 yield Group(system, system is systems[0], model, tuple(found))
 
 
-def marker_system(log: Log, row: int) -> System | None:
-    """Return the facts on the cache that a row's markers speak to, None where no known one has markers."""
-    model = log.model(row)
-    return next((one for one in log.systems(row) if one.family_of(model) is Family.BREAKPOINT_LOOK_BACK), None)
-
-
 def is_silent(log: Log, row: int) -> bool:
     """Say whether usage was reported and shows that a cache neither gave nor took anything."""
     return log.cached(row) == 0 and not log.written(row)

@@ -11,6 +11,7 @@ from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
 from prefixwise.corpus.outlines import common_tokens
+from prefixwise.corpus.rows import NONE
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
@@ -111,7 +112,7 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
     else:
         same = len(head_a) + (len(a) if b[: len(a)] == a else _common(a, b))
         verdict = _verdict(same - len(head_a), len(a), len(b), turn=turn)
-    served = _served(log, before, after, kept, breaks=verdict is Verdict.BREAKS)
+    served = _served(log, before, after, kept, verdict)
     return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after))
 
 
@@ -132,15 +133,14 @@ def _common(one: tuple[int, ...] | object, other: object) -> int:
     return count
 
 
-def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Served:
+def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> Served:
     """Judge by the reported cached tokens; a hit behind the break says that the break is not what it looks like."""
     cached = log.cached(after)
     if cached is None:
         return Served.UNKNOWN
-    rows = log.rows
-    whole = log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
+    whole = _in_common(log, before, after, kept, verdict)
     seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
-    if breaks:
+    if verdict is Verdict.BREAKS:
         kept = log.scaled(after, kept)
         if whole - kept <= seen:
             return Served.UNKNOWN
@@ -151,6 +151,17 @@ def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Se
     if least is not None and least.high is not None and whole < least.high + seen:
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
+
+
+def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> int:
+    """Return the tokens that two requests have in common, or should have, in the provider's own."""
+    rows = log.rows
+    if verdict is Verdict.SHARED:
+        return log.scaled(after, kept)
+    one, other = rows.reported_prompt[before], rows.reported_prompt[after]
+    if NONE not in (one, other) and verdict is not Verdict.BREAKS and rows.model[before] == rows.model[after]:
+        return min(one, other)
+    return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
 
 
 def _parameters(log: Log, before: int, after: int) -> tuple[Parameter, ...]:

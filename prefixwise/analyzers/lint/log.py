@@ -8,7 +8,7 @@ from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.observed import Observed
-from prefixwise.caches.facts import Band, Kind, System
+from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
@@ -87,6 +87,11 @@ class Log:
     def system(self, row: int) -> System | None:
         """Return the facts on the cache that most likely served a row, None where nothing tells."""
         return next(iter(self.systems(row)), None)
+
+    def marker_system(self, row: int) -> System | None:
+        """Return the facts on the cache that a row's markers speak to, None where no known one has markers."""
+        model = self.model(row)
+        return next((one for one in self.systems(row) if one.family_of(model) is Family.BREAKPOINT_LOOK_BACK), None)
 
     def model(self, row: int) -> str:
         """Return the model of a row, as logged."""

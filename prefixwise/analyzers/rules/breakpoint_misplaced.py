@@ -10,7 +10,6 @@ from prefixwise.analyzers.lint.breakpoints import (
     entry_tokens,
     groups,
     is_extension,
-    marker_system,
     missed,
     planned,
     stable_tokens,
@@ -83,7 +82,7 @@ class BreakpointMisplaced(LogRule):
     def _on_nothing(self, log: Log) -> Iterator[Claim]:
         for row in log.conversations.order:
             place = next((one for one in log.of(row).markers if one.on in (EMPTY, THINKING)), None)
-            if place is None or marker_system(log, row) is None:
+            if place is None or log.marker_system(row) is None:
                 continue
             what = "an empty text" if place.on == EMPTY else "a thinking block"
             yield Claim(
@@ -113,7 +112,7 @@ class BreakpointMisplaced(LogRule):
         one, other = log.of(before).markers, log.of(row).markers
         if not one or not other or other[-1].block > one[-1].block or not is_extension(log, before, row):
             return None
-        system = marker_system(log, row)
+        system = log.marker_system(row)
         if system is None or row in log.explained or log.of(row).automatic:
             return None
         place, cached, whole = other[-1], log.cached(row), log.prompt(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from prefixwise.analyzers.lint.breakpoints import marker_system, where_of
+from prefixwise.analyzers.lint.breakpoints import where_of
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.marker_places import MarkerPlace
@@ -50,7 +50,7 @@ class BreakpointOverLimit(LogRule):
     def detect(self, log: Log) -> Iterator[Claim]:
         for row in log.conversations.order:
             markers = log.of(row).markers
-            system = marker_system(log, row) if len(markers) > 1 else None
+            system = log.marker_system(row) if len(markers) > 1 else None
             if system is None or system.max_breakpoints is None or len(markers) <= system.max_breakpoints:
                 continue
             first = _first_to_go(markers)

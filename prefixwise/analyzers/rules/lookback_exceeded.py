@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefixwise.analyzers.lint.breakpoints import entry_tokens, is_extension, marker_system, missed, tokens_to, where_of
+from prefixwise.analyzers.lint.breakpoints import entry_tokens, is_extension, missed, tokens_to, where_of
 from prefixwise.analyzers.lint.claims import Claim
-from prefixwise.analyzers.lint.lifetimes import lifetime
+from prefixwise.analyzers.lint.lifetimes import idle_seconds, lifetime
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.marker_places import MarkerPlace
 from prefixwise.analyzers.rule import RULES, LogRule
@@ -62,7 +62,7 @@ class LookbackExceeded(LogRule):
         one, other = log.of(before).markers, log.of(row).markers
         if not one or not other or row in log.explained or not is_extension(log, before, row):
             return None
-        system = marker_system(log, row)
+        system = log.marker_system(row)
         if system is None or system.lookback_positions is None or log.rows.model[before] != log.rows.model[row]:
             return None
         last = one[-1]
@@ -72,7 +72,8 @@ class LookbackExceeded(LogRule):
         reach = system.lookback_positions
         blocks = min(place.block - last.block for place in behind)
         positions = min(place.position - last.position for place in behind)
-        if blocks < reach or log.gap(before, row) > lifetime(log, before).low:
+        idle = idle_seconds(log, before, row)
+        if blocks < reach or (idle is not None and idle > lifetime(log, before).low):
             return None
         confidence = self._how_sure(log, before, row, is_far=positions >= reach)
         if confidence is None:

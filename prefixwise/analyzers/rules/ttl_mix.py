@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prefixwise.analyzers.lint.breakpoints import marker_system, where_of
+from prefixwise.analyzers.lint.breakpoints import where_of
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.marker_places import MarkerPlace
@@ -45,7 +45,7 @@ class TtlMix(LogRule):
     def detect(self, log: Log) -> Iterator[Claim]:
         for row in log.conversations.order:
             markers = log.of(row).markers
-            system = marker_system(log, row) if len(markers) > 1 else None
+            system = log.marker_system(row) if len(markers) > 1 else None
             if system is None or "ttl_ordering" not in system.more or system.ttl_s is None:
                 continue
             found = _longer_behind(markers, float(system.ttl_s.stated or 0))
