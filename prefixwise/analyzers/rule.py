@@ -53,6 +53,7 @@ class Rule(ABC):
         rank: Place in the order in which rules of one base class and stage are asked; low first. Text rules from 100 on
             only say what is left where no rule knows the moving value; log rules below 50 are asked before the stage
             BEHIND.
+        everywhere: Whether its causes lie outside applications, so that those of all applications are one finding.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
     """
 
@@ -65,6 +66,7 @@ class Rule(ABC):
     where: ClassVar[tuple[Where, ...]]
     modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
     rank: ClassVar[int] = 50
+    everywhere: ClassVar[bool] = False
     deployable: ClassVar[bool] = True
 
     @property

@@ -45,7 +45,8 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
     grouped: dict[tuple[object, ...], list[Claim]] = {}
     for claim in sorted(claims, key=lambda claim: (log.times[claim.after], claim.after)):
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
-        grouped.setdefault((claim.rule, log.applications[claim.after], claim.where, cause), []).append(claim)
+        application = NONE if RULES.get(claim.rule).everywhere else log.applications[claim.after]
+        grouped.setdefault((claim.rule, application, claim.where, cause), []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)
@@ -161,6 +162,6 @@ def _shown(text: str | None, excerpts: Excerpts) -> str | None:
 def _fingerprint(log: Log, claim: Claim) -> str:
     """Return a digest of application, rule, area and field; values, numbers and lines are not part of it."""
     family = log.rows.family[log.families[log.applications[claim.after]][0]]
-    name = log.rows.families[family] if family != NONE else ""
+    name = "" if family == NONE or RULES.get(claim.rule).everywhere else log.rows.families[family]
     parts = (claim.rule, claim.where, field_shape(claim.field or ""), _DIGITS.sub(" ", name)[:80])
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

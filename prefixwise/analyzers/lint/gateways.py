@@ -67,7 +67,7 @@ def lost_markers_in(record: bytes) -> LostMarkers | None:
 def _bodies(raw: bytes, pointer: str, depth: int) -> Iterator[_Body]:
     if raw[:1] == b'"':
         raw = msgspec.json.decode(raw, type=str).encode()
-    if raw[:1] != b"{" or depth > _DEEPEST or b'messages' not in raw:
+    if raw[:1] != b"{" or depth > _DEEPEST or b"messages" not in raw:
         return
     keys = _keys(raw)
     if "messages" in keys and bytes(keys["messages"])[:1] == b"[":

@@ -40,7 +40,9 @@ class Log:
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
-        self._body_logs = {file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())}
+        self._body_logs = {
+            file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
+        }
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -121,6 +123,10 @@ class Log:
         """Return the reported prompt tokens of a row that were not read from a cache, None where not reported."""
         said, cached = self.rows.reported_prompt[row], self.rows.reported_cached[row]
         return None if NONE in (said, cached) else said - cached
+
+    def usage_field(self, row: int) -> str | None:
+        """Return the pointer of a row's usage in its record, None where an exporter wrote it in a form of its own."""
+        return "record:" + self.of(row).usage_at if self.of(row).usage_at else None
 
     def prompt(self, row: int) -> int:
         """Return the prompt tokens of a row: as reported, else as counted."""

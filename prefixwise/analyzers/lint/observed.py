@@ -45,6 +45,7 @@ class Observed(msgspec.Struct, frozen=True):
         headers: (lower-case name, value) of the request headers that bear on caching.
         route: (pointer into the record, value) of what says who served the call.
         diagnosis: None where the log has none.
+        usage_at: Pointer of the usage in the record, or of the place where it should be; empty for exports.
         doubled: Usage that counts cached tokens twice, where the record proves it.
         lost_markers: Markers that a gateway did not pass on, where the record shows it.
     """
@@ -59,6 +60,7 @@ class Observed(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     route: tuple[tuple[str, str], ...] = ()
     diagnosis: Diagnosis | None = None
+    usage_at: str = ""
     doubled: Doubled | None = None
     lost_markers: LostMarkers | None = None
 
@@ -91,6 +93,8 @@ class Observer:
             found["diagnosis"] = diagnosis
         if not self._log.holds_bodies(row) and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
             found["doubled"] = doubled
+        if self._log.holds_bodies(row):
+            found["usage_at"] = "/response/usage" if request.response else "/usage"
         if not found:
             return None
         seen = Observed(**found)

@@ -24,6 +24,10 @@ from prefixwise.analyzers.lint.short_heads import short_heads
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
 
+_WORTH = 256
+_MANY = 5
+"""Calls without reported usage from which it is worth saying."""
+
 
 class BreakpointBelowMinimum(LogRule):
     """# The prefix is shorter than the least that is cached
@@ -72,8 +76,9 @@ class BreakpointBelowMinimum(LogRule):
         least = needed(group.system, group.model)
         if least is None or any(is_used(log, row) for row in group.rows):
             return
-        for row in group.rows:
-            if not log.of(row).markers or row in log.explained:
+        marked = [row for row in group.rows if log.of(row).markers]
+        for row in marked:
+            if row in log.explained or (log.cached(row) is None and len(marked) < _MANY):
                 continue
             place = log.of(row).markers[-1]
             tokens = tokens_to(log, row, place)
@@ -121,7 +126,8 @@ class BreakpointBelowMinimum(LogRule):
 def _how_sure(log: Log, row: int, tokens: int, least: tuple[int, int]) -> Confidence | None:
     """Return how sure it is that a prefix is below the minimum, None where it is not."""
     if not is_silent(log, row):
-        return Confidence.POSSIBLE if log.cached(row) is None and tokens * (1 + SLACK) < least[0] else None
+        unreported = log.cached(row) is None and _WORTH < tokens * (1 + SLACK) < least[0]
+        return Confidence.POSSIBLE if unreported else None
     if log.prompt(row) < least[0]:
         return Confidence.CERTAIN
     if tokens * (1 + SLACK) < least[0]:

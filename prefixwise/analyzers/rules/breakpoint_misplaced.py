@@ -183,7 +183,9 @@ class BreakpointMisplaced(LogRule):
         if link is None or not seen.markers or log.cached(row) != 0 or not _writes_all(log, row):
             return None
         one, other = log.outlines.head[link.before], log.outlines.head[row]
-        same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+        same = next(
+            (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        )
         constant_blocks = same - (len(other) - seen.system_blocks)
         if same == len(other) or constant_blocks < 1 or seen.markers[0].block < same:
             return None

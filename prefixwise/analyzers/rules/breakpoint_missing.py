@@ -82,11 +82,11 @@ class BreakpointMissing(LogRule):
         silent = [row for row in group.rows if is_silent(log, row)]
         if len(silent) >= FEWEST:
             evidence = f"both cache counters are 0 in {len(silent):,} calls, and no marker stands anywhere"
-            yield from self._claims(log, group, silent, least, evidence, Confidence.LIKELY)
+            yield from self._claims(log, silent, least, evidence, Confidence.LIKELY)
         elif not silent and len(group.rows) >= FEWEST and log.holds_bodies(group.rows[0]):
             evidence = "no marker stands anywhere; the log reports no usage"
             least = round(least * (1 + SLACK))
-            yield from self._claims(log, group, list(group.rows), least, evidence, Confidence.POSSIBLE)
+            yield from self._claims(log, list(group.rows), least, evidence, Confidence.POSSIBLE)
 
     def _switched_off(self, log: Log, group: Group) -> Iterator[Claim]:
         """Claim calls that switch the implicit breakpoint off and set none of their own."""
@@ -108,9 +108,7 @@ class BreakpointMissing(LogRule):
                     fix="Leave the mode at implicit, or set a breakpoint where the constant text ends.",
                 )
 
-    def _claims(
-        self, log: Log, group: Group, rows: list[int], least: int, evidence: str, confidence: Confidence
-    ) -> Iterator[Claim]:
+    def _claims(self, log: Log, rows: list[int], least: int, evidence: str, confidence: Confidence) -> Iterator[Claim]:
         for row in rows:
             tokens = stable_tokens(log, row)
             if tokens < least or row in log.explained:

@@ -88,7 +88,13 @@ class LookbackExceeded(LogRule):
         return Confidence.LIKELY if cached < entry - _LEAST else None
 
     def _found(
-        self, log: Log, pair: tuple[int, int], place: MarkerPlace, last: MarkerPlace, blocks: int, confidence: Confidence
+        self,
+        log: Log,
+        pair: tuple[int, int],
+        place: MarkerPlace,
+        last: MarkerPlace,
+        blocks: int,
+        confidence: Confidence,
     ) -> Claim:
         before, row = pair
         cached, entry = log.cached(row), entry_tokens(log, before) or tokens_to(log, before, last)
