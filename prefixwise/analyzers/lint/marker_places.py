@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
+from msgspec import Raw
 
 from prefixwise.core.request import Request, Section
 
@@ -18,6 +19,8 @@ MARKER_KEYS = ("cache_control", "cachePoint", "prompt_cache_breakpoint")
 CALL, RESULT, THINKING, EMPTY = "call", "result", "thinking", "empty"
 """What a block is, where that matters; anything else is called as its API calls it."""
 
+_SIGN = b"cache"
+"""Part of the name of every kind of marker."""
 _MOST_KNOWN = 200_000
 _KINDS = {
     **dict.fromkeys(("tool_use", "toolUse", "tool-call", "function_call", "function", "custom_tool_call"), CALL),
@@ -65,11 +68,27 @@ class _Item(NamedTuple):
     marks: tuple[tuple[str, float | None, int, int, str], ...]
 
 
+class _PlainBlock(msgspec.Struct):
+    type: str = ""
+
+
+class _PlainMessage(msgspec.Struct):
+    """What of a message without markers has to be looked at."""
+
+    role: str = ""
+    content: list[_PlainBlock] | str | None = None
+    tool_calls: list[Raw] | None = None
+
+
+_plain = msgspec.json.Decoder(_PlainMessage).decode
+_ONE_TEXT = _Item(1, 1, "text", "text", False, ())
+
+
 class MarkerReader:
     """Finds the markers of requests; what a conversation repeats is not read again."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], _Item] = {}
+        self._known: dict[str, dict[int, _Item]] = {}
 
     def places(self, request: Request) -> tuple[tuple[MarkerPlace, ...], int]:
         """Return (markers in cache order, how many positions the prompt has); an automatic marker comes last."""
@@ -78,8 +97,10 @@ class MarkerReader:
         last = ""
         for section in request.sections:
             is_whole = section.whole is not msgspec.UNSET
-            items = [self._list(section)] if is_whole else [self._item(section.kind, raw) for raw in section.items]
-            for index, item in enumerate(items):
+            for index, item in enumerate([self._list(section)] if is_whole else self._items(section)):
+                if item is _ONE_TEXT:
+                    positions, blocks, last = positions + 1, blocks + 1, "text"
+                    continue
                 if item.first == last and last in _RUNS and item.blocks:
                     positions -= 1
                 for inner, ttl, block, position, on in item.marks:
@@ -90,41 +111,62 @@ class MarkerReader:
                 positions += item.positions
                 blocks += item.blocks
                 last = item.last if item.blocks else last
-        if request.automatic is not None and not _is_marked_at(found, blocks - 1):
+        if request.automatic is not None and not any(place.block == blocks - 1 for place in found):
             place = max(0, positions - 1), max(0, blocks - 1)
             found.append(MarkerPlace("/cache_control", "messages", request.automatic, *place, "automatic"))
         return tuple(found), positions
 
-    def _item(self, kind: str, raw: msgspec.Raw | bytes) -> _Item:
-        key = (kind, hash(bytes(raw)))
-        item = self._known.get(key)
-        if item is None:
-            item = self._keep(key, _read(kind, [("", msgspec.json.decode(raw))]))
-        return item
+    def _items(self, section: Section) -> list[_Item]:
+        known = self._known.setdefault(section.kind, {})
+        raws = list(map(bytes, section.items))
+        items = list(map(known.get, map(hash, raws)))
+        if None not in items:
+            return cast("list[_Item]", items)
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        for raw in raws:
+            if (key := hash(raw)) not in known:
+                known[key] = _read_item(section.kind, raw)
+        return [known[hash(raw)] for raw in raws]
 
     def _list(self, section: Section) -> _Item:
-        key = ("list of " + section.kind, hash(bytes(section.whole)))  # type: ignore[arg-type]
-        item = self._known.get(key)
-        if item is None:
+        known = self._known.setdefault("list of " + section.kind, {})
+        key = hash(bytes(section.whole))  # type: ignore[arg-type]
+        if key not in known:
             values = [(f"/{at}", msgspec.json.decode(raw)) for at, raw in enumerate(section.raw_items())]
-            item = self._keep(key, _read(section.kind, values))
-        return item
+            known[key] = _read(section.kind, values)
+        return known[key]
 
-    def _keep(self, key: tuple[str, int], item: _Item) -> _Item:
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        self._known[key] = item
+
+def _read_item(kind: str, raw: bytes) -> _Item:
+    if kind == "messages" and _SIGN not in raw and (item := _read_plain(raw)) is not None:
         return item
+    return _read(kind, [("", msgspec.json.decode(raw))])
+
+
+def _read_plain(raw: bytes) -> _Item | None:
+    """Count the blocks of a message that has no markers; None where its shape asks for a closer look."""
+    try:
+        message = _plain(raw)
+    except msgspec.MsgspecError:
+        return None
+    role, content = message.role, message.content
+    if not role or (isinstance(content, list) and not all(block.type for block in content)):
+        return None
+    kinds = [block.type for block in content] if isinstance(content, list) else ["text"] if content else []
+    kinds = [RESULT] * len(kinds) if role == "tool" else [_KINDS.get(name, name) for name in kinds]
+    kinds += [CALL] * len(message.tool_calls or ())
+    is_head = role in ("system", "developer")
+    if kinds == ["text"] and not is_head:
+        return _ONE_TEXT
+    runs = sum(1 for at, kind in enumerate(kinds) if not (at and kind == kinds[at - 1] and kind in _RUNS))
+    return _Item(len(kinds), runs, kinds[0] if kinds else "", kinds[-1] if kinds else "", is_head, ())
 
 
 def seconds_of(ttl: Any) -> float | None:
     """Return a lifetime as requests write it (`5m`, `1h`, `24h`) in seconds, None for anything else."""
     found = _SPAN.fullmatch(ttl) if isinstance(ttl, str) else None
     return None if found is None else int(found[1]) * _UNITS[found[2]]
-
-
-def _is_marked_at(places: Iterable[MarkerPlace], block: int) -> bool:
-    return any(place.block == block for place in places)
 
 
 def _read(kind: str, values: Iterable[tuple[str, Any]]) -> _Item:
@@ -135,7 +177,7 @@ def _read(kind: str, values: Iterable[tuple[str, Any]]) -> _Item:
     for at, value in values:
         is_head = is_head or (isinstance(value, dict) and value.get("role") in ("system", "developer"))
         for pointer, block, on in _blocks(kind, value):
-            marked = list(_marked(block))
+            marked = _marked(block)
             if not _is_point(block):
                 if not (on == last and on in _RUNS):
                     positions += 1
@@ -143,8 +185,7 @@ def _read(kind: str, values: Iterable[tuple[str, Any]]) -> _Item:
                 first, last = first or on, on
             marks += [(at + pointer + inner, ttl, blocks - 1, positions - 1, last or on) for inner, ttl in marked]
         if kind == "messages" and _is_message(value):
-            own = [*_own(value), *_optional(value)]
-            marks += [(at + inner, ttl, blocks - 1, positions - 1, last) for inner, ttl in own]
+            marks += [(at + inner, ttl, blocks - 1, positions - 1, last) for inner, ttl in _own(value)]
     return _Item(blocks, positions, first, last, is_head, tuple(marks))
 
 
@@ -196,33 +237,34 @@ def _is_point(block: Any) -> bool:
     return isinstance(block, dict) and isinstance(block.get("cachePoint"), dict)
 
 
-def _marked(block: Any) -> Iterator[tuple[str, float | None]]:
-    """Yield (pointer in the block, TTL) of each marker in a block: its own, and those of what a result contains."""
+def _marked(block: Any) -> list[tuple[str, float | None]]:
+    """Return (pointer in the block, TTL) of each marker in a block: its own, and those of what a result contains."""
     if not isinstance(block, dict):
-        return
-    yield from _own(block)
+        return []
+    found = _own(block)
     inner = block.get("content")
     if isinstance(inner, list):
         for index, part in enumerate(inner):
-            for pointer, ttl in _own(part):
-                yield f"/content/{index}{pointer}", ttl
-    for pointer, ttl in _own(block.get("function")):  # a tool of Chat Completions
-        yield "/function" + pointer, ttl
-    yield from _optional(block)
+            found += [(f"/content/{index}{pointer}", ttl) for pointer, ttl in _own(part)]
+    if "function" in block:  # a tool of Chat Completions
+        found += [("/function" + pointer, ttl) for pointer, ttl in _own(block["function"])]
+    return found
 
 
-def _own(holder: Any) -> Iterator[tuple[str, float | None]]:
-    if isinstance(holder, dict):
-        for key in MARKER_KEYS:
-            if isinstance(marker := holder.get(key), dict):
-                yield "/" + key, seconds_of(marker.get("ttl"))
-
-
-def _optional(holder: dict[str, Any]) -> Iterator[tuple[str, float | None]]:
-    """Yield the marker that the Vercel SDK takes as a provider's option."""
+def _own(holder: Any) -> list[tuple[str, float | None]]:
+    """Return the markers that an object has itself, also as the Vercel SDK takes them: as a provider's option."""
+    if not isinstance(holder, dict):
+        return []
+    found = []
+    for key in MARKER_KEYS:
+        if key in holder and isinstance(marker := holder[key], dict):
+            found.append(("/" + key, seconds_of(marker.get("ttl"))))
     for name in ("providerOptions", "providerMetadata"):
-        options = holder.get(name)
+        if name not in holder:
+            continue
+        options = holder[name]
         anthropic = options.get("anthropic") if isinstance(options, dict) else None
         for key in ("cacheControl", "cache_control"):
             if isinstance(anthropic, dict) and isinstance(marker := anthropic.get(key), dict):
-                yield f"/{name}/anthropic/{key}", seconds_of(marker.get("ttl"))
+                found.append((f"/{name}/anthropic/{key}", seconds_of(marker.get("ttl"))))
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from prefixwise.analyzers.lint.figures import Doubled, doubled_in
-from prefixwise.analyzers.lint.gateways import LostMarkers, lost_markers_in
+from prefixwise.analyzers.lint.gateways import LostMarkers, has_two_bodies, lost_markers_in
 from prefixwise.analyzers.lint.marker_places import MarkerPlace, MarkerReader
 from prefixwise.analyzers.lint.vendor import WORDS, Diagnosis, diagnosis_in
 from prefixwise.core.request import Request
@@ -16,19 +16,22 @@ from prefixwise.core.request import Request
 if TYPE_CHECKING:
     from prefixwise.analyzers.lint.log import Log
 
-# Bytes that stand in every record with markers, by API; a test for them comes before any decoding.
+# Bytes that stand in every record that asks its cache for something, by API; a test for them comes before any decoding.
 _ANTHROPIC, _OPENAI = b"cache_control", b"prompt_cache_"
 _SIGNS = {
-    "anthropic-messages": (_ANTHROPIC,),
-    "openai-chat": (_ANTHROPIC, _OPENAI),
-    "openai-responses": (_OPENAI,),
-    "bedrock-converse": (b"cachePoint",),
-    "vercel-ai": (_ANTHROPIC, b"cacheControl"),
-    "langchain": (_ANTHROPIC,),
+    "anthropic-messages": _ANTHROPIC,
+    "openai-chat": b"cache_",
+    "openai-responses": _OPENAI,
+    "bedrock-converse": b"cachePoint",
+    "vercel-ai": b"cache",
+    "langchain": _ANTHROPIC,
 }
 # A quote that is not escaped is no part of a text.
 _RETENTION = re.compile(rb'(?<!\\)"prompt_cache_retention"\s*:\s*"([\w-]{1,20})"')
 _OPTIONS = re.compile(rb'(?<!\\)"prompt_cache_options"\s*:\s*(\{[^{}]{0,400}\})')
+_MARKERS = (_ANTHROPIC, b"prompt_cache_breakpoint")
+_OPENAI_APIS = frozenset({"openai-chat", "openai-responses"})
+_FIRST_RECORDS = 100
 _MODE = frozenset({"implicit", "explicit"})
 
 
@@ -75,45 +78,65 @@ class Observer:
     def __init__(self, log: Log) -> None:
         self._log = log
         self._markers = MarkerReader()
-        self._same: dict[Observed, Observed] = {}
-        """Equal observations are kept once: most requests of an application show the same."""
+        self._bodies: dict[str, bool] = {}
+        self._looked: dict[str, int] = {}
+        """By path: in how many records no second body was found; -1 where there is one."""
+        self._usual: dict[tuple[str, str], Observed] = {}
+        """What most requests of an application show is kept once."""
 
     def observe(self, row: int, request: Request) -> Observed | None:
         """Return what a request's record shows, None where there is nothing of the kind."""
+        raw, sign = request.raw, _SIGNS.get(request.api)
+        holds_bodies = self._bodies.get(request.path)
+        if holds_bodies is None:
+            holds_bodies = self._bodies[request.path] = self._log.holds_bodies(row)
+        usage_at = "" if not holds_bodies else "/response/usage" if request.response else "/usage"
         found: dict[str, Any] = {}
-        raw = request.raw
-        signs = _SIGNS.get(request.api, ())
-        if request.automatic is not None or any(sign in raw for sign in signs) or not raw:
+        if sign is not None and (sign in raw or not raw or request.automatic is not None):
             found = self._marked(request)
-        head = self._head(row, request)
-        if head:
-            found["head"] = head
-        diagnosis = self._diagnosis(row, request)
+        if not holds_bodies and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
+            found["doubled"] = doubled
+        diagnosis = _diagnosis(request, b"" if holds_bodies else raw)
         if diagnosis is not None:
             found["diagnosis"] = diagnosis
-        if not self._log.holds_bodies(row) and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
-            found["doubled"] = doubled
-        if self._log.holds_bodies(row):
-            found["usage_at"] = "/response/usage" if request.response else "/usage"
-        if not found:
+        head = self._head(row, request)
+        if found:
+            return Observed(head=head, usage_at=usage_at, **found)
+        if not head and not usage_at:
             return None
-        seen = Observed(**found)
-        return self._same.setdefault(seen, seen)
+        seen = self._usual.get((head, usage_at))
+        if seen is None:
+            seen = self._usual[head, usage_at] = Observed(head=head, usage_at=usage_at)
+        return seen
 
     def _marked(self, request: Request) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        markers, positions = self._markers.places(request)
-        if markers:
-            found = {"markers": markers, "positions": positions, "automatic": request.automatic is not None}
-            found["system_blocks"] = sum(
-                len(section.items) for section in request.sections if section.kind == "system" and section.listed
-            )
         raw = request.raw
-        if _OPENAI in raw:
-            found |= _options(raw)
-        if _ANTHROPIC in raw and (lost := lost_markers_in(raw)) is not None:
+        is_openai = request.api in _OPENAI_APIS and _OPENAI in raw
+        if is_openai:
+            found = _options(raw)
+        if not is_openai or any(word in raw for word in _MARKERS):
+            markers, positions = self._markers.places(request)
+            if markers:
+                found |= {"markers": markers, "positions": positions, "automatic": request.automatic is not None}
+                found["system_blocks"] = sum(
+                    len(section.items) for section in request.sections if section.kind == "system" and section.listed
+                )
+        lost = self._lost(request.path, raw)
+        if lost is not None:
             found["lost_markers"] = lost
         return found
+
+    def _lost(self, path: str, record: bytes) -> LostMarkers | None:
+        """Look for a second body, in the first records of a file, and in all of them once there was one."""
+        looked = self._looked.get(path, 0)
+        if looked == _FIRST_RECORDS:
+            return None
+        if has_two_bodies(record):
+            self._looked[path] = -1
+            return lost_markers_in(record)
+        self._looked[path] = looked + (looked >= 0)
+        return None
 
     def _head(self, row: int, request: Request) -> str:
         """Return where the head of a prompt ends."""
@@ -125,14 +148,15 @@ class Observer:
             return sections[-1].item_pointer(heads - 1)
         return sections[-2].pointer if len(sections) > 1 else ""
 
-    def _diagnosis(self, row: int, request: Request) -> Diagnosis | None:
-        if request.api not in ("anthropic-messages", "openai-responses"):
-            return None
-        for raw in (request.response, b"" if self._log.holds_bodies(row) else request.raw):
-            data = bytes(raw)
-            if any(word in data for word in WORDS) and (found := diagnosis_in(data)) is not None:
-                return found
+
+def _diagnosis(request: Request, record: bytes) -> Diagnosis | None:
+    """Return what the vendor says in the answer, or, where an exporter kept that apart, in the record."""
+    if request.api not in ("anthropic-messages", "openai-responses"):
         return None
+    for data in (bytes(request.response), record):
+        if any(word in data for word in WORDS) and (found := diagnosis_in(data)) is not None:
+            return found
+    return None
 
 
 def _options(raw: bytes) -> dict[str, str]:

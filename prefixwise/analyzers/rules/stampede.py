@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from prefixwise.analyzers.lint.breakpoints import missed, planned, stable_tokens
 from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.lifetimes import lifetime
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.caches.facts import Readable, System
@@ -61,8 +62,9 @@ class Stampede(LogRule):
         for rows in by_head.values():
             system = log.marker_system(rows[0]) or log.system(rows[0])
             if len(rows) >= _FEWEST and system is not None and system.readable_after in _LATER:
-                for wave in _waves(log, rows, system):
-                    yield from self._claims(log, wave, system)
+                for before, wave in _waves(log, rows, system):
+                    if log.cached(wave[0]) is not None or _is_cold(log, before, wave[0]):
+                        yield from self._claims(log, wave, system)
 
     def _claims(self, log: Log, wave: list[int], system: System) -> Iterator[Claim]:
         first, least = wave[0], planned(system, log.model(wave[0]))
@@ -93,18 +95,24 @@ class Stampede(LogRule):
             )
 
 
-def _waves(log: Log, rows: list[int], system: System) -> Iterator[list[int]]:
-    """Yield calls of one head that start before the first of them can be read, in order."""
+def _waves(log: Log, rows: list[int], system: System) -> Iterator[tuple[int | None, list[int]]]:
+    """Yield (call before it, calls of one head that start before the first of them can be read), in order."""
     wave: list[int] = []
+    before: int | None = None
     for row in rows:
         if wave and log.times[row] < _readable(log, wave[0], system):
             wave.append(row)
             continue
         if len(wave) >= _FEWEST:
-            yield wave
-        wave = [row]
+            yield before, wave
+        before, wave = (wave[-1] if wave else None), [row]
     if len(wave) >= _FEWEST:
-        yield wave
+        yield before, wave
+
+
+def _is_cold(log: Log, before: int | None, row: int) -> bool:
+    """Say whether nothing is left of what an earlier call with the same head wrote, as far as times tell."""
+    return before is None or log.times[row] - log.times[before] > lifetime(log, before).high
 
 
 def _readable(log: Log, row: int, system: System) -> float:
