@@ -20,11 +20,12 @@ from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.values.describe import describe
-from prefixwise.analyzers.values.hunks import Hunk, hunks
-from prefixwise.analyzers.values.kinds import Candidate
+from prefixwise.analyzers.values.hunks import Hunk, hunks, one_hunk
+from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted, quoted
-from prefixwise.core.finding import Where
+from prefixwise.core.finding import Confidence, Where
 from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
+from prefixwise.corpus.rows import NONE
 
 _MOST_VALUES = 64
 _VOTERS = 9
@@ -44,9 +45,9 @@ class SpanChange(msgspec.Struct, frozen=True):
         before, after: Rows; `turn`: whether they are of one conversation.
         where, field, char_offset: Place of the first difference, as in `Change`.
         hunk, quote: The first differing stretch, exactly and as a person would quote it.
-        more: The next few differing stretches of the same value, quoted.
+        more: The next few differing stretches of the same value.
         length: Code points of the value in the later request; `equal_after`: of those behind the first stretch, how
-            many both values have.
+            many both values have, -1 where nobody counted.
         first_text: Whether the value opens the conversation: in the system text, or in the first message.
         newest: Whether it stands in the last message of the later request.
         lost: Tokens that the pair lost.
@@ -64,7 +65,7 @@ class SpanChange(msgspec.Struct, frozen=True):
     char_offset: int | None
     hunk: Hunk
     quote: Quoted
-    more: tuple[Quoted, ...]
+    more: tuple[Hunk, ...]
     length: int
     equal_after: int
     first_text: bool
@@ -121,6 +122,11 @@ class Slot:
         return len({text for change in self.changes for text in (change.quote.from_text, change.quote.to_text)})
 
     @cached_property
+    def counted(self) -> tuple[SpanChange, ...]:
+        """The changes of which all differing stretches were looked at."""
+        return tuple(change for change in self.changes if change.equal_after != NONE)
+
+    @cached_property
     def reading(self) -> Candidate | None:
         """What the value most likely is, None where nothing speaks for anything.
 
@@ -136,15 +142,32 @@ class Slot:
         winner = max(votes, key=lambda kind: (votes[kind], -[c.kind for c in read].index(kind)))
         return next(candidate for candidate in read if candidate.kind is winner)
 
+    @property
+    def behind(self) -> tuple[SpanKind, ...]:
+        """What the next few values behind it that move with the first change are, where that is clear."""
+        change = next((change for change in self.changes if change.after_text and change.more), None)
+        if change is None:
+            return ()
+        read = [describe(change.before_text, change.after_text, hunk).candidates[0] for hunk in change.more]
+        return tuple(dict.fromkeys(found.kind for found in read if found.confidence is not Confidence.POSSIBLE))
 
-def span_change(pair: Compared, fallback: Claim | None) -> SpanChange | None:
-    """Return the change of a pair's text, None where what differs is not a text."""
+
+def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanChange | None:
+    """Return the change of a pair's text, None where what differs is not a text.
+
+    Args:
+        pair: With its change at hand.
+        fallback: What to say where no rule knows the value.
+        whole: Whether to look at all differing stretches; of a place that is well known by now the first is enough.
+    """
     change = pair.change
     if change is None or not change.is_text:
         return None
-    found = hunks(change.before, change.after)
-    if not found:
+    outer = one_hunk(change.before, change.after)
+    if outer is None:
         return None
+    found = hunks(change.before, change.after) if whole else (outer,)
+    equal = len(change.after) - found[0].after_end - sum(len(hunk.after_text) for hunk in found[1:])
     last = len(change.b) - 1
     return SpanChange(
         before=pair.before,
@@ -155,9 +178,9 @@ def span_change(pair: Compared, fallback: Claim | None) -> SpanChange | None:
         char_offset=change.char_offset,
         hunk=found[0],
         quote=quoted(change.before, change.after, found[0]),
-        more=tuple(quoted(change.before, change.after, hunk) for hunk in found[1:_MOST_HUNKS]),
+        more=found[1:_MOST_HUNKS],
         length=len(change.after),
-        equal_after=len(change.after) - found[0].after_end - sum(len(hunk.after_text) for hunk in found[1:]),
+        equal_after=equal if whole else NONE,
         first_text=change.where is Where.SYSTEM or change.index == len(pair.log.outlines.head[pair.after]),
         newest=change.where is Where.MESSAGES and change.index == last,
         lost=pair.lost,
