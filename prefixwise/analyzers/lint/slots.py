@@ -15,12 +15,13 @@ from typing import Any
 
 import msgspec
 
+from prefixwise.analyzers.lint.change import Change
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.values.describe import describe
-from prefixwise.analyzers.values.hunks import Hunk, hunks, one_hunk
+from prefixwise.analyzers.values.hunks import Hunk, common_prefix, hunks, one_hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted, quoted
 from prefixwise.core.finding import Confidence, Where
@@ -29,6 +30,7 @@ from prefixwise.corpus.rows import NONE
 
 _MOST_VALUES = 64
 _VOTERS = 9
+_ENOUGH = 0.34
 _STRAY = 0.2
 """Share of a place's changes up to which others under the same label are taken for strays of it."""
 _MOST_HUNKS = 4
@@ -130,7 +132,7 @@ class Slot:
     def reading(self) -> Candidate | None:
         """What the value most likely is, None where nothing speaks for anything.
 
-        The first few changes vote; the reading that most of them have first wins.
+        The first few changes vote; the reading that most of them have wins, if it is a good part of them.
         """
         told = islice((change for change in self.changes if change.before_text or change.after_text), _VOTERS)
         read = [
@@ -138,8 +140,11 @@ class Slot:
         ]
         if not read:
             return None
-        votes = Counter(candidate.kind for candidate in read)
-        winner = max(votes, key=lambda kind: (votes[kind], -[c.kind for c in read].index(kind)))
+        kinds = [candidate.kind for candidate in read]
+        votes: Counter[SpanKind] = Counter(kind for kind in kinds if kind is not SpanKind.OTHER)
+        winner = max(votes, key=lambda kind: (votes[kind], -kinds.index(kind)), default=SpanKind.OTHER)
+        if votes[winner] < _ENOUGH * len(read):
+            winner = kinds[0] if SpanKind.OTHER not in kinds else SpanKind.OTHER
         return next(candidate for candidate in read if candidate.kind is winner)
 
     @property
@@ -183,12 +188,33 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
         equal_after=equal if whole else NONE,
         first_text=change.where is Where.SYSTEM or change.index == len(pair.log.outlines.head[pair.after]),
         newest=change.where is Where.MESSAGES and change.index == last,
-        lost=pair.lost,
+        lost=pair.lost if pair.turn else min(pair.lost, _repeated(change, equal, pair.log.prompt(pair.after))),
         fallback=fallback,
         gap=pair.gap,
         before_text=change.before,
         after_text=change.after,
     )
+
+
+def _repeated(change: Change, equal: int, tokens: int) -> int:
+    """Return about how many tokens behind a difference both prompts have: what two conversations lose by it.
+
+    Args:
+        change: The first difference.
+        equal: Code points behind it that the two values have in common.
+        tokens: Of the later prompt in all.
+    """
+    a, b = change.a, change.b
+    characters = equal
+    for index in range(change.index + 1, min(len(a), len(b))):
+        if a.raw(index) == b.raw(index):
+            characters += len(b.raw(index))
+            continue
+        one, other = a.entry(index), b.entry(index)
+        if one is not None and other is not None and one.where is other.where is Where.MESSAGES:
+            characters += common_prefix(one.text, other.text)
+        break
+    return round(characters * tokens / max(b.size, 1))
 
 
 def answer_change(pair: Compared) -> SpanChange | None:
