@@ -30,7 +30,7 @@ from prefixwise.corpus.rows import NONE
 
 _MOST_VALUES = 64
 _VOTERS = 9
-_ENOUGH = 0.34
+_ENOUGH = 0.3
 _STRAY = 0.2
 """Share of a place's changes up to which others under the same label are taken for strays of it."""
 _MOST_HUNKS = 4
