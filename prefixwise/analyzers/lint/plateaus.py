@@ -14,7 +14,6 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Severity, Where
-from prefixwise.corpus.rows import NONE
 
 _STABLE = 2
 """Requests in a row that make a stretch stable, and conversations that make a change everybody's."""
@@ -40,7 +39,7 @@ def settle(log: Log, claims: Iterable[Claim]) -> None:
     """Make those claims information that are about a deployment or an experiment; rules may have settled it before."""
     stretches = _Stretches(log)
     open_ = [claim for claim in claims if claim.severity is None and claim.before is not None]
-    open_ = [claim for claim in open_ if RULES.get(claim.rule).deployable and log.rows.family[claim.after] != NONE]
+    open_ = [claim for claim in open_ if RULES.get(claim.rule).deployable]
     for claim in open_:
         if stretches.is_one_off(claim):
             claim.severity = Severity.INFO
@@ -48,7 +47,7 @@ def settle(log: Log, claims: Iterable[Claim]) -> None:
     groups: dict[Hashable, list[Claim]] = {}
     for claim in open_:
         if claim.severity is None and claim.where in (Where.TOOLS, Where.PARAMS):
-            groups.setdefault((claim.rule, log.rows.family[claim.after]), []).append(claim)
+            groups.setdefault((claim.rule, log.applications[claim.after]), []).append(claim)
     for group in groups.values():
         _settle_forms(log, group)
 
@@ -58,7 +57,7 @@ def _settle_forms(log: Log, claims: list[Claim]) -> None:
     links = log.conversations.links
     if any((link := links[claim.after]) is not None and link.turn for claim in claims):
         return
-    family = log.rows.family[claims[0].after]
+    family = log.applications[claims[0].after]
     conversations = {log.conversations.conversation[row] for row in log.families[family]}
     forms = len(claims) + 1
     if forms >= max(_FORMS, _OWN * len(conversations)):
@@ -90,7 +89,7 @@ class _Stretches:
         if claim.where not in (Where.TOOLS, Where.SYSTEM, Where.PARAMS) or claim.before is None:
             return False
         about = _about(claim)
-        forms = self._forms(self._log.rows.family[claim.after], about)
+        forms = self._forms(self._log.applications[claim.after], about)
         old, new = (forms[self._form(row, about)] for row in (claim.before, claim.after))
         if old.last > new.first or min(old.requests, new.requests) < _STABLE:
             return False

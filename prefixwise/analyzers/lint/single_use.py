@@ -20,10 +20,10 @@ def fresh_every_time(log: Log, row: int, kind: Literal["salt", "cache_key"]) -> 
     a conversation is then also used more than once. Requests that name tenants count by tenant.
     """
     rows = log.rows
-    memo = (fresh_every_time, rows.family[row], rows.tenant[row], kind)
+    memo = (fresh_every_time, log.applications[row], rows.tenant[row], kind)
     if memo not in rows.memo:
         of_tenant = [
-            other for other in log.families.get(rows.family[row], ()) if rows.tenant[other] == rows.tenant[row]
+            other for other in log.families.get(log.applications[row], ()) if rows.tenant[other] == rows.tenant[row]
         ]
         values = [getattr(rows.namespaces[rows.namespace[other]], kind) for other in of_tenant]
         uses = Counter(value for value in values if value is not None)
