@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain
 
 import msgspec
 
@@ -20,11 +21,12 @@ from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import observe
-from prefixwise.analyzers.lint.plateaus import is_one_off
+from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
+from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Severity, Verdict, Where
+from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
 
@@ -70,21 +72,17 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     claims = _at_the_front(pairs, asked)
     changes = _slimmed(log, _texts(log, pairs, again, asked, claims))
     claims += _moving_values(log, changes, asked)
-    taken = {claim.after for claim in claims}
+    taken = log.explained = {claim.after for claim in claims}
     for rule in asked.log:
         if rule.rank < _EARLY:
             _take(claims, taken, rule.detect(log))
     for pair in pairs:
         if pair.after not in taken and _is_behind(pair):
             _take(claims, taken, filter(None, [_first(asked.behind, pair)]))
-    log.explained = taken
     for rule in asked.log:
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
-    for claim in claims:
-        if claim.severity is None and is_one_off(log, claim):
-            claim.severity = Severity.INFO
-            claim.evidence = (*claim.evidence, "changed once, between two stable stretches: a deployment")
+    settle(log, claims)
     return Explained(pairs, claims)
 
 
@@ -101,13 +99,18 @@ class _Rules:
     def __init__(self) -> None:
         ordered = sorted(RULES, key=lambda rule: (rule.rank, rule.name))
         pair_rules = [rule for rule in ordered if isinstance(rule, PairRule)]
-        self.front = [rule for rule in pair_rules if rule.stage is Stage.FRONT]
-        texts = [rule for rule in pair_rules if rule.stage is Stage.TEXT]
+        self.front = _asked_at(Stage.FRONT, pair_rules)
+        self.front_of_hits = [rule for rule in self.front if rule.despite_hits]
+        texts = _asked_at(Stage.TEXT, pair_rules)
         self.text = [rule for rule in texts if rule.rank < _FALLBACK]
         self.last = [rule for rule in texts if rule.rank >= _FALLBACK]
-        self.behind = [rule for rule in pair_rules if rule.stage is Stage.BEHIND]
+        self.behind = _asked_at(Stage.BEHIND, pair_rules)
         self.span = [rule for rule in ordered if isinstance(rule, SpanRule)]
         self.log = [rule for rule in ordered if isinstance(rule, LogRule)]
+
+
+def _asked_at(stage: Stage, rules: Iterable[PairRule]) -> list[PairRule]:
+    return [rule for rule in rules if stage in (rule.stage, *rule.also_at)]
 
 
 def _pairs(log: Log) -> list[Compared]:
@@ -120,14 +123,18 @@ def _pairs(log: Log) -> list[Compared]:
 
 
 def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
-    for rule in rules:
-        claim = rule.detect(pair)
-        if claim is not None:
-            return _filled(claim, pair)
-    return None
+    return _filled(next(filter(None, (rule.detect(pair) for rule in rules)), None), pair)
 
 
-def _filled(claim: Claim, pair: Compared) -> Claim:
+def _otherwise(asked: _Rules, pair: Compared) -> Claim | None:
+    """Return what is to be said of a text where no rule knows the moving value."""
+    said = chain((rule.otherwise(pair) for rule in asked.text), (rule.detect(pair) for rule in asked.last))
+    return _filled(next(filter(None, said), None), pair)
+
+
+def _filled(claim: Claim | None, pair: Compared) -> Claim | None:
+    if claim is None:
+        return None
     if claim.before is None and claim.lost is None:
         claim.before = pair.before
     if claim.lost is None:
@@ -144,8 +151,8 @@ def _take(claims: list[Claim], taken: set[int], found: Iterable[Claim]) -> None:
 
 def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
     """Return claims on model, parameters and namespace; where usage says that the prefix was served, there is none."""
-    missed = (pair for pair in pairs if pair.served is not Served.HIT)
-    return [claim for pair in missed if (claim := _first(asked.front, pair)) is not None]
+    rules = ((asked.front_of_hits if pair.served is Served.HIT else asked.front, pair) for pair in pairs)
+    return [claim for front, pair in rules if (claim := _first(front, pair)) is not None]
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
@@ -188,8 +195,11 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
+    asked_around = doubtful(log, pairs)
     for row, request in again():
         seen = observe(request)
+        if (conversation := log.conversations.conversation[row]) in asked_around:
+            seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:
             log.observed[row] = seen
         if row not in waiting:
@@ -244,7 +254,7 @@ def _look(
     elif pair.served is Served.HIT:
         return answer_change(pair)
     claim = _first(asked.text, pair)
-    fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
+    fallback = _otherwise(asked, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
     if known is not None:  # the front of the key has changed; the text is a second cause at most
         if claim is not None and claim.rule != known.rule:
