@@ -1,0 +1,162 @@
+"""A request against the earlier one that it continues or resembles: what rules are asked about."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from prefixwise.analyzers.lint.change import Change
+from prefixwise.analyzers.lint.documents import Document
+from prefixwise.analyzers.lint.log import Log
+from prefixwise.core.finding import Verdict
+from prefixwise.corpus.outlines import common_tokens
+
+_LEAST_SEEN = 256
+"""Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
+_SEEN_SHARE = 0.05
+
+
+class Served(StrEnum):
+    """What the reported usage says of the tokens that two requests have in common, or should have."""
+
+    HIT = "hit"
+    """Most of them were served, whatever the texts say."""
+    MISS = "miss"
+    """A good part of them was not served."""
+    UNKNOWN = "unknown"
+    """Nothing is reported, or too little is at stake for the counts to tell."""
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of the cache key that differs: its JSON before and after, empty where it is absent."""
+
+    name: str
+    before: bytes
+    after: bytes
+
+
+class Compared(msgspec.Struct):
+    """Two requests of which the later should have been served from the earlier one's cache, as far as they agree.
+
+    Attributes:
+        log: All requests.
+        before, after: Rows.
+        turn: Whether they are of one conversation.
+        verdict: How the later stands to the earlier by what they say.
+        same_items: How many leading items say the same.
+        kept: Tokens that both prompts have from their start, as counted.
+        served: What usage says.
+        parameters: Those of the cache key that differ, by name.
+        change: Where their texts part, None where they do not; only while a rule is asked.
+        a, b: The documents, while they are at hand.
+        field, char_offset: Of `change`, kept.
+    """
+
+    log: Log
+    before: int
+    after: int
+    turn: bool
+    verdict: Verdict
+    same_items: int
+    kept: int
+    served: Served
+    parameters: tuple[Parameter, ...]
+    change: Change | None = None
+    a: Document | None = None
+    b: Document | None = None
+    field: str | None = None
+    char_offset: int | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Seconds from start to start, None where the log has no times."""
+        gap = self.log.times[self.after] - self.log.times[self.before]
+        return gap if 0 <= gap < float("inf") else None
+
+    @property
+    def same_model(self) -> bool:
+        """Whether both went to one model."""
+        return self.log.rows.model[self.before] == self.log.rows.model[self.after]
+
+    @property
+    def at_stake(self) -> int:
+        """Tokens that could have been served, had everything agreed: as counted."""
+        rows = self.log.rows
+        if self.turn:
+            return min(rows.prompt_tokens[self.before], rows.prompt_tokens[self.after])
+        return min(rows.system_end[self.before], rows.system_end[self.after]) or min(
+            rows.prompt_tokens[self.before], rows.prompt_tokens[self.after]
+        )
+
+    @property
+    def lost(self) -> int:
+        """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
+        log = self.log
+        best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
+        tokens = log.scaled(self.after, max(0, self.at_stake - best))
+        uncached = log.uncached(self.after)
+        return tokens if uncached is None else min(tokens, uncached)
+
+
+def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
+    """Compare two rows by what their items say; no text is needed."""
+    outlines, rows = log.outlines, log.rows
+    head_a, head_b = outlines.head[before], outlines.head[after]
+    a, b = outlines.messages[before], outlines.messages[after]
+    kept = common_tokens(rows.tree, rows.node[before], rows.node[after])
+    if head_a != head_b:
+        same = _common(head_a, head_b)
+        verdict = Verdict.BREAKS
+    else:
+        same = len(head_a) + (len(a) if b[: len(a)] == a else _common(a, b))
+        verdict = _verdict(same - len(head_a), len(a), len(b), turn=turn)
+    served = _served(log, before, after, kept, breaks=verdict is Verdict.BREAKS)
+    return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after))
+
+
+def _verdict(same: int, before: int, after: int, *, turn: bool) -> Verdict:
+    if same == before:
+        return Verdict.IDENTICAL if same == after else Verdict.EXTENDS
+    if same == after:
+        return Verdict.PREFIX
+    return Verdict.BREAKS if turn else Verdict.SHARED
+
+
+def _common(one: tuple[int, ...] | object, other: object) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):  # type: ignore[call-overload]
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Served:
+    """Judge by the reported cached tokens; a hit behind the break says that the break is not what it looks like."""
+    cached = log.cached(after)
+    if cached is None:
+        return Served.UNKNOWN
+    rows = log.rows
+    whole = log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
+    seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
+    if breaks:
+        kept = log.scaled(after, kept)
+        if whole - kept <= seen:
+            return Served.UNKNOWN
+        return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
+    if whole - cached <= seen:
+        return Served.HIT
+    least = log.minimum(after)
+    if least is not None and least.high is not None and whole < least.high + seen:
+        return Served.UNKNOWN
+    return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
+
+
+def _parameters(log: Log, before: int, after: int) -> tuple[Parameter, ...]:
+    rows = log.rows
+    if rows.param_set[before] == rows.param_set[after]:
+        return ()
+    one, other = dict(rows.param_sets[rows.param_set[before]]), dict(rows.param_sets[rows.param_set[after]])
+    names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    return tuple(Parameter(name, one.get(name, b""), other.get(name, b"")) for name in names)

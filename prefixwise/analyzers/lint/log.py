@@ -1,0 +1,146 @@
+"""The log as rules see it: rows, conversations, whose cache each request met, and what was seen of its record."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from functools import cached_property
+
+from prefixwise.analyzers.lint.conversations import Conversations
+from prefixwise.analyzers.lint.observed import Observed
+from prefixwise.caches.facts import Band, Kind, System
+from prefixwise.caches.rulebook import Rulebook
+from prefixwise.caches.sharing import Sharing, sharing
+from prefixwise.core.request import Mark
+from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.outlines import Outlines
+from prefixwise.corpus.rows import NONE, Rows
+
+NOTHING_OBSERVED = Observed()
+
+
+class Log:
+    """Everything that is known of a log before rules are asked.
+
+    Attributes:
+        rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
+        observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
+        explained: Rows whose misses a rule has explained, as far as rules have been asked.
+        times: Start by row in seconds, as `Rows.start_times`.
+    """
+
+    def __init__(self, corpus: Corpus, outlines: Outlines, found: Conversations, book: Rulebook) -> None:
+        self.corpus = corpus
+        self.rows: Rows = corpus.rows
+        self.outlines = outlines
+        self.conversations = found
+        self.book = book
+        self.observed: dict[int, Observed] = {}
+        self.explained: set[int] = set()
+        self.times = self.rows.start_times()
+        self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """What each prompt shares with any earlier one of its model."""
+        return sharing(self.rows, outputs=False)
+
+    @cached_property
+    def threads(self) -> dict[int, list[int]]:
+        """Rows of each conversation, by start."""
+        return self.conversations.rows_of()
+
+    @property
+    def applications(self) -> array[int]:
+        """By row, the number of its application."""
+        return self.conversations.application
+
+    @cached_property
+    def families(self) -> dict[int, list[int]]:
+        """Rows of each application, by start."""
+        found: dict[int, list[int]] = {}
+        for row in self.conversations.order:
+            found.setdefault(self.applications[row], []).append(row)
+        return found
+
+    @cached_property
+    def ratio(self) -> array[float]:
+        """By row: reported over counted prompt tokens, 1 where the log does not report."""
+        pairs = zip(self.rows.reported_prompt, self.rows.prompt_tokens, strict=True)
+        return array("d", [said / counted if said > 0 and counted > 0 else 1.0 for said, counted in pairs])
+
+    def of(self, row: int) -> Observed:
+        """Return what was observed of a row's record."""
+        return self.observed.get(row, NOTHING_OBSERVED)
+
+    def systems(self, row: int) -> tuple[System, ...]:
+        """Return the facts on the caches that may have served a row; () where nothing tells whose they are."""
+        key = (self.rows.model[row], self.rows.provider[row])
+        found = self._systems.get(key)
+        if found is None:
+            model, provider = self.rows.models[key[0]], self.rows.providers[key[1]]
+            found = self._systems[key] = self.book.rules_for(model, provider)
+        return found
+
+    def system(self, row: int) -> System | None:
+        """Return the facts on the cache that most likely served a row, None where nothing tells."""
+        return next(iter(self.systems(row)), None)
+
+    def model(self, row: int) -> str:
+        """Return the model of a row, as logged."""
+        return self.rows.models[self.rows.model[row]]
+
+    def minimum(self, row: int) -> Band | None:
+        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens."""
+        system = self.system(row)
+        return None if system is None else system.minimum(self.model(row))
+
+    def is_engine(self, row: int) -> bool:
+        """Say whether a row was served by an engine that somebody runs, as far as that can be told."""
+        system = self.system(row)
+        return system is not None and system.kind is Kind.ENGINE
+
+    def cached(self, row: int) -> int | None:
+        """Return the reported cached tokens of a row, None where the log does not say. In the provider's tokens."""
+        value = self.rows.reported_cached[row]
+        return None if value == NONE else value
+
+    def written(self, row: int) -> int | None:
+        """Return the reported written tokens of a row, None where the log does not say."""
+        value = self.rows.reported_written[row]
+        return None if value == NONE else value
+
+    def uncached(self, row: int) -> int | None:
+        """Return the reported prompt tokens of a row that were not read from a cache, None where not reported."""
+        said, cached = self.rows.reported_prompt[row], self.rows.reported_cached[row]
+        return None if NONE in (said, cached) else said - cached
+
+    def prompt(self, row: int) -> int:
+        """Return the prompt tokens of a row: as reported, else as counted."""
+        said = self.rows.reported_prompt[row]
+        return self.rows.prompt_tokens[row] if said == NONE else said
+
+    def scaled(self, row: int, tokens: int) -> int:
+        """Return counted tokens of a row in the provider's own."""
+        return round(tokens * self.ratio[row])
+
+    def usd(self, row: int, tokens: int) -> float | None:
+        """Return what so many tokens of a row cost above reading them from the cache; None without a price."""
+        rows = self.rows
+        listed = self.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
+        position = -1 if listed is None else listed.position(rows.start[row])
+        if listed is None or position < 0:
+            return None
+        price = listed.prices[position]
+        return price.cost(tokens) - price.cost(tokens, tokens)
+
+    def incomplete(self, row: int) -> bool:
+        """Say whether the exporter cut, blotted out or left out something of a row's text."""
+        return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
+
+    def turns(self) -> Iterator[tuple[int, int]]:
+        """Yield (before, after) of every two requests of which the later continues the earlier, by start."""
+        for row in self.conversations.order:
+            link = self.conversations.links[row]
+            if link is not None and link.turn:
+                yield link.before, row
