@@ -3,9 +3,9 @@
 A request continues another where it says again what that one said. The surest sign is the whole list of messages; where
 a history was rewritten, the last message of a turn stands in the history of the next, word for word or with something
 around it, and so does its answer. This does not look at the head of the prompt, so a clock in the first line hides
-nothing. Session ids are believed as far as they go: they keep conversations apart and lower the proof that is asked for.
-Forks, retries, sub-agents and parallel calls come out of the same comparison: what counts is the request whose end lies
-deepest in the later one, not the one before.
+nothing. Session ids are believed as far as they go: they keep conversations apart, and lower the proof that is asked
+for. Forks, retries, sub-agents and parallel calls come out of the same comparison: what counts is the request whose end
+lies deepest in the later one, not the one before.
 """
 
 from __future__ import annotations
