@@ -76,12 +76,12 @@ def diff_report(
     Raises:
         UserError: A rule that does not reuse units of a fixed size.
     """
-    kept = tuple(_kept(difference, policy) for policy in policies)
+    kept = tuple(kept_under(difference, policy) for policy in policies)
     blocks: list[Block] = [Text("verdict", _summary(difference))]
     if difference.verdict is not Verdict.IDENTICAL:
         blocks.append(_place(difference, excerpts))
-    blocks.append(_costs(difference, kept))
-    before, first_after, second_after = _context(difference, excerpts)
+    blocks.append(kept_table(difference, kept))
+    before, first_after, second_after = context(difference, excerpts)
     values = DiffValues(
         first=names[0],
         second=names[1],
@@ -116,7 +116,8 @@ def diff_report(
     )
 
 
-def _kept(difference: Difference, policy: Policy) -> Kept:
+def kept_under(difference: Difference, policy: Policy) -> Kept:
+    """Return what is kept under one rule. Raises UserError for a rule that does not reuse units of a fixed size."""
     if policy.unit is None:
         raise UserError("a diff counts under rules that reuse units of a fixed size", f"--under {policy.label}")
     unit = policy.unit
@@ -142,7 +143,7 @@ def _summary(difference: Difference) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]:
+def context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]:
     """Return the text before the difference, and what follows it in the first and in the second prompt."""
     if difference.char_offset is None:
         return "", excerpt(difference.first_text, excerpts), excerpt(difference.second_text, excerpts)
@@ -152,7 +153,7 @@ def _context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]
 
 
 def _place(difference: Difference, excerpts: Excerpts) -> Table:
-    before, first_after, second_after = _context(difference, excerpts)
+    before, first_after, second_after = context(difference, excerpts)
     columns = (
         Column("prompt", "prompt"),
         Column("field", "field"),
@@ -173,7 +174,8 @@ def _place(difference: Difference, excerpts: Excerpts) -> Table:
     return Table("place", "Where they part", columns, tuple(rows), note)
 
 
-def _costs(difference: Difference, kept: tuple[Kept, ...]) -> Table:
+def kept_table(difference: Difference, kept: tuple[Kept, ...]) -> Table:
+    """Return the table of what each rule keeps."""
     columns = (
         Column("rule", "rule"),
         Column("kept_units", "units kept", Unit.COUNT),

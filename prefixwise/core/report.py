@@ -111,11 +111,13 @@ class Matrix(msgspec.Struct, frozen=True, tag="matrix"):
 
 
 class Findings(msgspec.Struct, frozen=True, tag="findings"):
-    """Findings in the order in which they are to be read."""
+    """Findings in the order in which they are to be read; people get three lines of each where `brief`."""
 
     name: str
     title: str
     findings: tuple[Finding, ...]
+    brief: bool = False
+    note: str = ""
 
 
 class Page(msgspec.Struct, frozen=True, tag="page"):

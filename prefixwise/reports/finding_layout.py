@@ -22,24 +22,30 @@ _LABEL = 6
 """Cells of the column of labels."""
 
 
-def finding_lines(findings: Sequence[Finding], width: int | None) -> list[RenderableType]:
-    """Return the findings in their order, an empty line behind each, and at last how many there are."""
+def finding_lines(findings: Sequence[Finding], width: int | None, *, brief: bool = False) -> list[RenderableType]:
+    """Return the findings in their order, an empty line between them, and at last how many there are.
+
+    Args:
+        findings: In the order in which they are to be read.
+        width: Of the terminal in cells.
+        brief: Show what happened and where, without evidence, repair and count.
+    """
     from rich.text import Text
 
     if not findings:
         return [nothing(words.tally(findings))]
     shown: list[RenderableType] = []
     for finding in findings:
-        shown += [*_header(finding, width), prose(finding.message, width, indent=_INDENT)]
+        shown += [*_header(finding, width, often=not brief), prose(finding.message, width, indent=_INDENT)]
         shown += [
             prose(line, width, label=f"{label:{_LABEL}}", label_style="dim", indent=_INDENT)
-            for label, line in _details(finding)
+            for label, line in (_briefly(finding) if brief else _details(finding))
         ]
         shown.append(Text())
-    return [*shown, Text(words.tally(findings))]
+    return shown[:-1] if brief else [*shown, Text(words.tally(findings))]
 
 
-def _header(finding: Finding, width: int | None) -> Iterator[Text]:
+def _header(finding: Finding, width: int | None, *, often: bool) -> Iterator[Text]:
     """Yield the header's lines: its parts are kept whole as long as one fits a line."""
     from rich.cells import cell_len
     from rich.text import Text
@@ -48,7 +54,7 @@ def _header(finding: Finding, width: int | None) -> Iterator[Text]:
         Text(visible(finding.place), style="bold", overflow="fold"),
         Text(finding.level, style=LEVEL_STYLES[finding.level], overflow="fold"),
         Text(visible(words.named(finding)), overflow="fold"),
-        Text(words.loss(finding), overflow="fold"),
+        Text(words.loss(finding, often=often), overflow="fold"),
     )
     line = Text(overflow="fold")
     for part in filter(None, parts):
@@ -77,6 +83,15 @@ def _details(finding: Finding) -> Iterator[tuple[str, str | Text]]:
         yield "fix:", remedy
     if finding.also_rules:
         yield "also:", ", ".join(finding.also_rules)
+
+
+def _briefly(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield where it shows, and what differs there, in one line."""
+    where, texts = words.spot(finding), dict(words.texts(finding))
+    change = f": {texts.get('-', '(nothing)')} → {texts.get('+', '(nothing)')}" if texts and where else ""
+    line = "; ".join(filter(None, (words.places(finding), f"{where}{change}")))
+    if line:
+        yield "at:", line
 
 
 def _differing(texts: Sequence[tuple[str, str]]) -> Iterator[Text]:

@@ -24,12 +24,17 @@ def named(finding: Finding) -> str:
     return f"{finding.rule}{f' ({finding.code})' if finding.code else ''}{doubt}"
 
 
-def loss(finding: Finding) -> str:
-    """Return what it cost, such as `12,340 tokens · $0.1200 lost per call`; empty where nobody knows."""
+def loss(finding: Finding, *, often: bool = True) -> str:
+    """Return what it cost, such as `12,340 tokens · $0.1200 lost per call`; empty where nobody knows.
+
+    Args:
+        finding: What cost it.
+        often: Say in what rhythm.
+    """
     lost, usd = finding.tokens_lost, finding.usd_lost
     parts = [_tokens(lost)] if lost is not None else []
     parts += [show(usd, Unit.USD)] if usd is not None else []
-    return f"{' · '.join(parts)} lost{_OFTEN[lost.per] if lost is not None else ''}" if parts else ""
+    return f"{' · '.join(parts)} lost{_OFTEN[lost.per] if lost is not None and often else ''}" if parts else ""
 
 
 def spot(finding: Finding) -> str:

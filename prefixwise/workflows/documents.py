@@ -12,6 +12,7 @@ from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.tokens import TOKENS
+from prefixwise.analyzers.why.document import WHY
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
@@ -34,7 +35,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
-_ALL = (DIFF, EXPLAIN, HITRATE, LINT, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS)
+_ALL = (DIFF, EXPLAIN, HITRATE, LINT, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
 
 

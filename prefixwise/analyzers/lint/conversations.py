@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from prefixwise.analyzers.lint.applications import Applications
 from prefixwise.analyzers.lint.likeness import Place, Reading
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.rows import NONE, Rows
@@ -45,11 +46,13 @@ class Conversations(msgspec.Struct, frozen=True):
     Attributes:
         links: None for the first request of an application.
         conversation: Number of the conversation; the numbers rise with the start of the first request.
+        application: Number of the application.
         order: Rows by start.
     """
 
     links: list[Link | None]
     conversation: array[int]
+    application: array[int]
     order: list[int]
 
     def rows_of(self) -> dict[int, list[int]]:
@@ -66,19 +69,25 @@ def conversations(rows: Rows, outlines: Outlines) -> Conversations:
     linker = _Linker(rows, outlines)
     links: list[Link | None] = [None] * len(rows)
     conversation = linker.conversation
+    applications = Applications(rows, outlines)
     count = 0
     for row in order:
-        before = linker.continued(row)
+        before, resembled = linker.continued(row), None
         if before is not None:
             links[row] = Link(before, turn=True)
             conversation[row] = conversation[before]
         else:
             resembled = linker.resembled(row)
+            if resembled is None:
+                resembled = applications.alike(row)
             links[row] = None if resembled is None else Link(resembled, turn=False)
             conversation[row] = count
             count += 1
+        applications.assign(row, before if before is not None else resembled)
+        if before is None:
+            applications.note(row)
         linker.add(row)
-    return Conversations(links, conversation, order)
+    return Conversations(links, conversation, applications.number, order)
 
 
 _Score = tuple[bool, int, bool, int, int]

@@ -7,6 +7,7 @@ wait for their second half, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
@@ -31,8 +32,15 @@ _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
+_LEAST_LOST = 64
+_LEAST_SHARE = 0.2
+"""Tokens, or share of the prompt, that a difference between two conversations must cost."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
+_CUT_BEHIND = 200
+"""Characters that two texts must share before an ending is taken for an exporter's note that it cut the rest."""
+_CUT_NOTE = 80
+_CUT = re.compile(r"(?is)\s*(?:…|\.\.\.)\s*|.*?(?:truncated|clipped|shortened|characters? omitted|more char).{0,40}")
 _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
@@ -138,7 +146,7 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return True
     if pair.turn:
         return pair.served is Served.MISS
-    rows, family = log.rows, log.rows.family[pair.after]
+    rows, family = log.rows, log.applications[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
     if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
         templates[family] += 1
@@ -196,7 +204,7 @@ def _slimmed(log: Log, changes: Iterable[SpanChange]) -> list[SpanChange]:
     seen: Counter[Hashable] = Counter()
     kept = []
     for change in changes:
-        place = (log.rows.family[change.after], change.place)
+        place = (log.applications[change.after], change.place)
         seen[place] += 1
         slim = seen[place] > _WITH_TEXT
         kept.append(msgspec.structs.replace(change, before_text="", after_text="") if slim else change)
@@ -237,21 +245,29 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
         if fallback is not None:
             claims.append(fallback)
         return None
-    return moved if _may_matter(moved) else None
+    return moved if _may_matter(pair, moved) else None
 
 
 def _is_cut(pair: Compared) -> bool:
     """Say whether the exporter cut or blotted out one of the two texts that differ: then nobody knows."""
     change = pair.change
-    sides = () if change is None else (change.left, change.right)
-    return any(entry is not None and bool(marks_of(entry.raw, entry.turn)) for entry in sides)
+    if change is None:
+        return False
+    if any(entry is not None and marks_of(entry.raw, entry.turn) for entry in (change.left, change.right)):
+        return True
+    if not change.is_text or change.char_offset is None or change.char_offset < _CUT_BEHIND:
+        return False
+    rests = (change.before[change.char_offset :], change.after[change.char_offset :])
+    return any(len(rest) <= _CUT_NOTE and _CUT.fullmatch(rest) for rest in rests)
 
 
-def _may_matter(change: SpanChange) -> bool:
+def _may_matter(pair: Compared, change: SpanChange) -> bool:
     """Say whether a change can be anything but a new question: the newest message may change as it likes.
 
     The exception is a prompt that stands in its newest message, template and all: most of it is the same again.
     """
+    if not change.turn and change.lost < min(_LEAST_LOST, _LEAST_SHARE * pair.log.prompt(pair.after)):
+        return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
     whole = change.length or 1
@@ -261,7 +277,7 @@ def _may_matter(change: SpanChange) -> bool:
 def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[Claim]:
     """Ask the rules for moving values, a place at a time; what none knows gets its fallback."""
     found = []
-    for slot in slots(changes, log.rows.family, log.times):
+    for slot in slots(changes, log):
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
         for change in slot.changes:
             if claim is not None:

@@ -50,12 +50,17 @@ class Log:
         """Rows of each conversation, by start."""
         return self.conversations.rows_of()
 
+    @property
+    def applications(self) -> array[int]:
+        """By row, the number of its application."""
+        return self.conversations.application
+
     @cached_property
     def families(self) -> dict[int, list[int]]:
         """Rows of each application, by start."""
         found: dict[int, list[int]] = {}
         for row in self.conversations.order:
-            found.setdefault(self.rows.family[row], []).append(row)
+            found.setdefault(self.applications[row], []).append(row)
         return found
 
     @cached_property
@@ -118,6 +123,16 @@ class Log:
     def scaled(self, row: int, tokens: int) -> int:
         """Return counted tokens of a row in the provider's own."""
         return round(tokens * self.ratio[row])
+
+    def usd(self, row: int, tokens: int) -> float | None:
+        """Return what so many tokens of a row cost above reading them from the cache; None without a price."""
+        rows = self.rows
+        listed = self.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
+        position = -1 if listed is None else listed.position(rows.start[row])
+        if listed is None or position < 0:
+            return None
+        price = listed.prices[position]
+        return price.cost(tokens) - price.cost(tokens, tokens)
 
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""

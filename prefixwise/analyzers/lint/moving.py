@@ -1,4 +1,4 @@
-"""What rules for moving values share: they differ in the kinds of value that they know, and in what they say of them."""
+"""What rules for moving values share: they differ in the kinds of value that they know, and in what they say."""
 
 from __future__ import annotations
 

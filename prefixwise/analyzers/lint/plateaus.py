@@ -6,7 +6,6 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Where
-from prefixwise.corpus.rows import NONE
 
 _STABLE = 2
 """Requests in a row that make a stretch stable."""
@@ -20,9 +19,7 @@ def is_one_off(log: Log, claim: Claim) -> bool:
     """
     if claim.before is None or claim.where not in (Where.TOOLS, Where.SYSTEM) or not RULES.get(claim.rule).deployable:
         return False
-    family = log.rows.family[claim.after]
-    if family == NONE:
-        return False
+    family = log.applications[claim.after]
     heads = log.outlines.head
     old, new = heads[claim.before], heads[claim.after]
     rows = log.families[family]

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ import msgspec
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
+from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, hunks
 from prefixwise.analyzers.values.kinds import Candidate
@@ -27,6 +28,8 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 
 _MOST_VALUES = 64
 _VOTERS = 9
+_STRAY = 0.2
+"""Share of a place's changes up to which others under the same label are taken for strays of it."""
 _MOST_HUNKS = 4
 _SIGN = 16
 """Characters in front of a value by which its place is known again."""
@@ -89,15 +92,18 @@ class Slot:
         family: Application.
         where: Area of the prompt; `field`: pointer with `*` for the numbers of messages.
         changes: At least one.
-        values: What stood there, in order, without repeats in a row; the first 64.
+        values: What stood there, by start of the request, without repeats in a row: in the conversation in which it
+            changed most often, or else from conversation to conversation; the first 64.
     """
 
-    def __init__(self, family: int, where: Where, field: str, changes: tuple[SpanChange, ...]) -> None:
+    def __init__(
+        self, family: int, where: Where, field: str, changes: tuple[SpanChange, ...], values: tuple[str, ...]
+    ) -> None:
         self.family = family
         self.where = where
         self.field = field
         self.changes = changes
-        self.values = _values(changes)
+        self.values = values
 
     @property
     def first(self) -> SpanChange:
@@ -212,18 +218,31 @@ def _answer_text(document: Document) -> str:
     return turn.parts[0].text if turn is not None and len(turn.parts) == 1 else ""
 
 
-def slots(changes: Iterable[SpanChange], families: Sequence[int], order: Sequence[float]) -> list[Slot]:
-    """Group changes by place, in the order of their first change.
-
-    Args:
-        changes: In any order.
-        families: By row.
-        order: Start by row.
-    """
+def slots(changes: Iterable[SpanChange], log: Log) -> list[Slot]:
+    """Group changes, in any order, by place; the places are in the order of their first change."""
     grouped: dict[tuple[Any, ...], list[SpanChange]] = {}
-    for change in sorted(changes, key=lambda change: (order[change.after], change.after)):
-        grouped.setdefault((families[change.after], *change.place), []).append(change)
-    return [Slot(key[0], key[1], key[2], tuple(found)) for key, found in grouped.items()]
+
+    def in_time(change: SpanChange) -> tuple[float, int]:
+        return log.times[change.after], change.after
+
+    for change in sorted(changes, key=in_time):
+        grouped.setdefault((log.applications[change.after], *change.place), []).append(change)
+    _absorb(grouped)
+    for found in grouped.values():
+        found.sort(key=in_time)
+    return [Slot(key[0], key[1], key[2], tuple(found), _values(found, log)) for key, found in grouped.items()]
+
+
+def _absorb(grouped: dict[tuple[Any, ...], list[SpanChange]]) -> None:
+    """Count changes that part from their like only by the text in front of them to the place that has most of them.
+
+    Two recalled notes may begin alike: then they part a few words further on, under the same label.
+    """
+    largest: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for key in sorted(grouped, key=lambda key: -len(grouped[key])):
+        host = largest.setdefault(key[:4], key)
+        if host is not key and key[3] and len(grouped[key]) <= _STRAY * len(grouped[host]):
+            grouped[host] += grouped.pop(key)
 
 
 def field_shape(field: str) -> str:
@@ -231,12 +250,15 @@ def field_shape(field: str) -> str:
     return _INDEX.sub("*", field) if field.startswith(("/messages", "/input", "/contents", "/prompt")) else field
 
 
-def _values(changes: Sequence[SpanChange]) -> tuple[str, ...]:
-    found: list[str] = []
+def _values(changes: Sequence[SpanChange], log: Log) -> tuple[str, ...]:
+    conversation = log.conversations.conversation
+    turns = Counter(conversation[change.after] for change in changes if change.turn)
+    if turns:
+        longest = max(turns, key=lambda number: (turns[number], -number))
+        changes = [change for change in changes if change.turn and conversation[change.after] == longest]
+    by_row: dict[int, str] = {}
     for change in changes:
-        for text in (change.quote.from_text, change.quote.to_text):
-            if not found or found[-1] != text:
-                found.append(text)
-        if len(found) >= _MOST_VALUES:
-            break
-    return tuple(found[:_MOST_VALUES])
+        by_row.setdefault(change.before, change.quote.from_text)
+        by_row[change.after] = change.quote.to_text
+    ordered = (by_row[row] for row in sorted(by_row, key=lambda row: (log.times[row], row)))
+    return tuple(islice((text for text, _ in groupby(ordered)), _MOST_VALUES))

@@ -19,6 +19,7 @@ _MOST_LINES = 50_000
 _MOST_WORDED = 20_000
 """Characters up to which a differing stretch is looked at word by word."""
 _DEEPEST = 8
+_FEW = 2
 _LIKE = 0.35
 """Share of equal words from which two stretches are one text with changes, and not two texts."""
 
@@ -130,8 +131,9 @@ def _word_characters(text: str) -> int:
 
 def _offsets(first: Sequence[str], second: Sequence[str], a: int, c: int) -> Iterator[_Range]:
     """Yield the differences of two sequences of pieces as offsets; the pieces start at `a` and `c`."""
-    ranges: list[_Range] = []
-    _differences(first, second, (0, len(first), 0, len(second)), 0, ranges)
+    ranges = _in_place(first, second)
+    if not ranges:
+        _differences(first, second, (0, len(first), 0, len(second)), 0, ranges)
     one = other = 0
     for low, high, down, up in ranges:
         a += sum(map(len, first[one:low]))
@@ -139,6 +141,22 @@ def _offsets(first: Sequence[str], second: Sequence[str], a: int, c: int) -> Ite
         end, until = a + sum(map(len, first[low:high])), c + sum(map(len, second[down:up]))
         yield a, end, c, until
         one, other, a, c = high, up, end, until
+
+
+def _in_place(first: Sequence[str], second: Sequence[str]) -> list[_Range]:
+    """Return the differences of two sequences in which few pieces changed and none moved; none if that is not so."""
+    if len(first) != len(second):
+        return []
+    other = [index for index, (one, two) in enumerate(zip(first, second, strict=True)) if one != two]
+    if len(other) > max(_FEW, len(first) // 20):
+        return []
+    ranges: list[_Range] = []
+    for index in other:
+        if ranges and ranges[-1][1] == index:
+            ranges[-1] = (ranges[-1][0], index + 1, ranges[-1][0], index + 1)
+        else:
+            ranges.append((index, index + 1, index, index + 1))
+    return ranges
 
 
 def _differences(

@@ -106,7 +106,7 @@ def _block(block: Block, width: int | None) -> list[RenderableType]:
         case Histogram():
             return _histogram(block, width)
         case Findings():
-            return finding_lines(block.findings, width)
+            return finding_lines(block.findings, width, brief=block.brief)
         case Page():
             return page_lines(block.markdown, width)
         case _:
