@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -72,6 +72,10 @@ class Rule(ABC):
         """The explanation in Markdown."""
         return inspect.cleandoc(type(self).__doc__ or "")
 
+    def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
+        """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
+        return None
+
 
 class PairRule(Rule):
     """Looks at a request and the earlier one that it continues, or resembles."""
@@ -81,6 +85,10 @@ class PairRule(Rule):
     @abstractmethod
     def detect(self, pair: Compared) -> Claim | None:
         """Return what it has to say of a pair, None where it is not its kind."""
+
+    def detect_first(self, pair: Compared) -> Claim | None:  # noqa: ARG002 - for rules that come last
+        """Return what a rule of rank 100 or more is so sure of that rules for moving values need not be asked."""
+        return None
 
 
 class SpanRule(Rule):

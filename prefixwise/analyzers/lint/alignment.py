@@ -7,7 +7,6 @@ what lies between two of those is paired by likeness, in order.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -107,8 +106,9 @@ class Alignment:
         """Numbers of the earlier messages, from `start` on, that come again word for word."""
         return tuple(left for left, right in self.partner.items() if self.contents_a[left] == self.contents_b[right])
 
-    def tail(self) -> Iterator[tuple[int, int]]:
-        """Yield (earlier, later) numbers from which on all that is left of the earlier history comes again in a row.
+    @cached_property
+    def tail(self) -> tuple[int, int] | None:
+        """From which (earlier, later) numbers on all that is left of the earlier history comes again in a row.
 
         The later number is at most three messages behind the first difference: what stands between is new.
         """
@@ -117,8 +117,8 @@ class Alignment:
             for left in range(self.start + 1, len(first)):
                 length = len(first) - left
                 if first[left] == second[right] and first[left:] == second[right : right + length]:
-                    yield left, right
-                    break
+                    return left, right
+        return None
 
     def _message(self, number: int, *, earlier: bool) -> Message:
         found = self._known.get((earlier, number))

@@ -73,8 +73,8 @@ class Compared(msgspec.Struct):
     @property
     def in_history(self) -> bool:
         """Whether the texts part behind the head of a conversation that both belong to."""
-        change = self.change
-        return self.turn and change is not None and change.index >= len(self.log.outlines.head[self.after])
+        change, heads = self.change, self.log.outlines.head
+        return self.turn and change is not None and change.index >= max(len(heads[self.before]), len(heads[self.after]))
 
     @property
     def alignment(self) -> Alignment | None:

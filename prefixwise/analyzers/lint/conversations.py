@@ -286,12 +286,12 @@ class _Linker:
         return finished, place.end, comes_whole, count + answered, self._rank[earlier]
 
     def _is_cut(self, row: int, earlier: int, reading: Reading, count: int) -> bool:
-        """Say whether a request cuts, edits or sums up an earlier one of its session."""
+        """Say whether a request cuts, edits or sums up an earlier one, of its session unless there is a summary."""
         one, other, before = self._rows.session[row], self._rows.session[earlier], self._messages[earlier]
-        if one != other or not self._rows.sessions[one]:
-            return False
-        if 2 * count >= max(2, len(before)):
+        same_session = one == other and bool(self._rows.sessions[one])
+        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        if same_session and 2 * count >= max(2, len(before)):
             return True
         if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
             return False
-        return count > 0 or not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        return (same_session or sums_up) and count > 0 or (same_session and sums_up)

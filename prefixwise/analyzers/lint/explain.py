@@ -116,6 +116,11 @@ def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
     return None
 
 
+def _sure(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
+    claim = next((claim for rule in rules if (claim := rule.detect_first(pair)) is not None), None)
+    return None if claim is None else _filled(claim, pair)
+
+
 def _filled(claim: Claim, pair: Compared) -> Claim:
     if claim.before is None and claim.lost is None:
         claim.before = pair.before
@@ -230,7 +235,7 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
             return None
     elif pair.served is Served.HIT:
         return answer_change(pair)
-    claim = _first(asked.text, pair)
+    claim = _first(asked.text, pair) or _sure(asked.last, pair)
     fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
     if known is not None:  # the front of the key has changed; the text is a second cause at most
