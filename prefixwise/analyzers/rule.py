@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -74,6 +74,10 @@ class Rule(ABC):
     def page(self) -> str:
         """The explanation in Markdown."""
         return inspect.cleandoc(type(self).__doc__ or "")
+
+    def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
+        """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
+        return None
 
 
 class PairRule(Rule):

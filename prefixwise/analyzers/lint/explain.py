@@ -214,7 +214,7 @@ def _texts(
             change = _look(pair, asked, claims, first_claims, looked)
             if change is not None:
                 yield change
-            pair.a = pair.b = pair.change = None
+            pair.forget_texts()
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]

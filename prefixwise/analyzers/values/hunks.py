@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import msgspec
 
@@ -81,6 +81,13 @@ def _apart(before: str, after: str) -> _Range:
     kept = common_prefix(before, after)
     tail = common_suffix(before, after, min(len(before), len(after)) - kept)
     return kept, len(before) - tail, kept, len(after) - tail
+
+
+def differing(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
+    """Return the ranges in which two sequences differ, as (start, end, start, end) in the first and the second."""
+    found: list[_Range] = []
+    _differences(first, second, (0, len(first), 0, len(second)), 0, found)
+    return found
 
 
 def common_prefix(first: str, second: str) -> int:
@@ -164,7 +171,9 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> list[_Range]:
     return ranges
 
 
-def _differences(first: Sequence[str], second: Sequence[str], within: _Range, depth: int, found: list[_Range]) -> None:
+def _differences(
+    first: Sequence[Hashable], second: Sequence[Hashable], within: _Range, depth: int, found: list[_Range]
+) -> None:
     """Append the ranges in which two sequences differ."""
     low, high, down, up = within
     while low < high and down < up and first[low] == second[down]:
@@ -183,7 +192,7 @@ def _differences(first: Sequence[str], second: Sequence[str], within: _Range, de
         low, down = i + 1, j + 1
 
 
-def _anchors(first: Sequence[str], second: Sequence[str], within: _Range) -> list[tuple[int, int]]:
+def _anchors(first: Sequence[Hashable], second: Sequence[Hashable], within: _Range) -> list[tuple[int, int]]:
     """Return where pieces stand that occur once on either side: the longest list that is in order on both."""
     low, high, down, up = within
     once = _places_of_unique(first, low, high)
@@ -206,7 +215,7 @@ def _anchors(first: Sequence[str], second: Sequence[str], within: _Range) -> lis
     return chain[::-1]
 
 
-def _places_of_unique(pieces: Sequence[str], low: int, high: int) -> dict[str, int]:
+def _places_of_unique(pieces: Sequence[Hashable], low: int, high: int) -> dict[Hashable, int]:
     part = pieces[low:high]
     counts = Counter(part)
     return {piece: low + index for index, piece in enumerate(part) if counts[piece] == 1}
