@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain
 
 import msgspec
 
@@ -30,8 +29,6 @@ from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
 
-_FALLBACK = 100
-"""Text rules of this rank and above are asked last: what they say holds where no rule knows the moving value."""
 _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
@@ -101,9 +98,7 @@ class _Rules:
         pair_rules = [rule for rule in ordered if isinstance(rule, PairRule)]
         self.front = _asked_at(Stage.FRONT, pair_rules)
         self.front_of_hits = [rule for rule in self.front if rule.despite_hits]
-        texts = _asked_at(Stage.TEXT, pair_rules)
-        self.text = [rule for rule in texts if rule.rank < _FALLBACK]
-        self.last = [rule for rule in texts if rule.rank >= _FALLBACK]
+        self.text = _asked_at(Stage.TEXT, pair_rules)
         self.behind = _asked_at(Stage.BEHIND, pair_rules)
         self.span = [rule for rule in ordered if isinstance(rule, SpanRule)]
         self.log = [rule for rule in ordered if isinstance(rule, LogRule)]
@@ -128,8 +123,7 @@ def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
 
 def _otherwise(asked: _Rules, pair: Compared) -> Claim | None:
     """Return what is to be said of a text where no rule knows the moving value."""
-    said = chain((rule.otherwise(pair) for rule in asked.text), (rule.detect(pair) for rule in asked.last))
-    return _filled(next(filter(None, said), None), pair)
+    return _filled(next(filter(None, (rule.otherwise(pair) for rule in asked.text)), None), pair)
 
 
 def _filled(claim: Claim | None, pair: Compared) -> Claim | None:
