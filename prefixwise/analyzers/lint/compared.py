@@ -16,6 +16,8 @@ from prefixwise.corpus.outlines import common_tokens
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
 _SEEN_SHARE = 0.05
+_LEAST_BEHIND = 64
+"""Tokens by which counts that are known to be exact may be off, and that a break must cost."""
 
 
 class Served(StrEnum):
@@ -167,11 +169,16 @@ def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Se
         kept = log.scaled(after, kept)
         if whole - kept <= seen:
             return Served.UNKNOWN
-        return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
+        if cached < kept + (whole - kept) / 2:
+            return Served.MISS
+        # A third request may have had more of it: then the break still costs what came after that one.
+        best = log.scaled(after, log.sharing.shared[after])
+        return Served.MISS if kept < best and cached <= best + _LEAST_BEHIND < whole else Served.HIT
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after)
-    if least is not None and least.high is not None and whole < least.high + seen:
+    least = log.minimum(after) if rows.providers[rows.provider[after]] else None
+    sure = _LEAST_BEHIND if log.written(after) else seen
+    if least is not None and least.high is not None and whole < least.high + sure:
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 
