@@ -17,7 +17,7 @@ _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+|:\s+")
 _MODEL_ROLES = frozenset({"assistant", "model"})
 _SUMMARY = re.compile(
     r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"

@@ -96,6 +96,16 @@ class Compared(msgspec.Struct):
         return gap if 0 <= gap < float("inf") else None
 
     @property
+    def expired(self) -> bool:
+        """Whether the pause between the two outlived what the earlier one may have left in a cache."""
+        system, gap, log = self.log.system(self.after), self.gap, self.log
+        if system is None or system.ttl_s is None or gap is None:
+            return False
+        asked = [ttl for _, ttl in log.rows.markers.get(self.before, ())]
+        longest = max(asked, default=system.ttl_s.stated or system.ttl_s.high)
+        return longest is not None and gap > longest
+
+    @property
     def same_model(self) -> bool:
         """Whether both went to one model."""
         return self.log.rows.model[self.before] == self.log.rows.model[self.after]
