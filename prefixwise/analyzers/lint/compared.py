@@ -11,11 +11,12 @@ from prefixwise.analyzers.lint.change import Change
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
-from prefixwise.corpus.outlines import common_tokens
+from prefixwise.corpus.outlines import Shape, common_tokens
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
 _SEEN_SHARE = 0.05
+_FLIPS = frozenset({(Shape.STRING, Shape.ONE_BLOCK), (Shape.ONE_BLOCK, Shape.STRING)})
 
 
 class Served(StrEnum):
@@ -49,6 +50,7 @@ class Compared(msgspec.Struct):
         kept: Tokens that both prompts have from their start, as counted.
         served: What usage says.
         parameters: Those of the cache key that differ, by name.
+        reshaped: First leading item that says the same in another shape (a string, a list of one text), None for none.
         change: Where their texts part, None where they do not; only while a rule is asked.
         a, b: The documents, while they are at hand.
         field, char_offset: Of `change`, kept.
@@ -63,6 +65,7 @@ class Compared(msgspec.Struct):
     kept: int
     served: Served
     parameters: tuple[Parameter, ...]
+    reshaped: int | None = None
     change: Change | None = None
     a: Document | None = None
     b: Document | None = None
@@ -84,6 +87,12 @@ class Compared(msgspec.Struct):
             contents = outlines.messages[self.before], outlines.messages[self.after]
             self._aligned = Alignment(self.a, self.b, *contents, head, self.change.index - head)
         return self._aligned
+
+    def served_behind(self, tokens: int) -> Served:
+        """Return what usage says of the tokens behind the first `tokens`, as counted, that both have or should have."""
+        rows, log = self.log.rows, self.log
+        whole = log.scaled(self.after, min(rows.prompt_tokens[self.before], rows.prompt_tokens[self.after]))
+        return _served_behind(log, self.after, whole, tokens)
 
     def forget_texts(self) -> None:
         """Drop everything that holds text."""
@@ -143,7 +152,8 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
         same = len(head_a) + (len(a) if b[: len(a)] == a else _common(a, b))
         verdict = _verdict(same - len(head_a), len(a), len(b), turn=turn)
     served = _served(log, before, after, kept, breaks=verdict is Verdict.BREAKS)
-    return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after))
+    reshaped = _reshaped(outlines.shapes[before], outlines.shapes[after], same) if turn else None
+    return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after), reshaped)
 
 
 def _verdict(same: int, before: int, after: int, *, turn: bool) -> Verdict:
@@ -163,6 +173,12 @@ def _common(one: tuple[int, ...] | object, other: object) -> int:
     return count
 
 
+def _reshaped(one: bytes, other: bytes, same: int) -> int | None:
+    if one[:same] == other[:same]:
+        return None
+    return next((at for at, pair in enumerate(zip(one[:same], other[:same], strict=True)) if pair in _FLIPS), None)
+
+
 def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Served:
     """Judge by the reported cached tokens; a hit behind the break says that the break is not what it looks like."""
     cached = log.cached(after)
@@ -172,16 +188,22 @@ def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Se
     whole = log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
     seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
     if breaks:
-        kept = log.scaled(after, kept)
-        if whole - kept <= seen:
-            return Served.UNKNOWN
-        return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
+        return _served_behind(log, after, whole, kept)
     if whole - cached <= seen:
         return Served.HIT
     least = log.minimum(after)
     if least is not None and least.high is not None and whole < least.high + seen:
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
+
+
+def _served_behind(log: Log, after: int, whole: int, kept: int) -> Served:
+    """Judge whether more than the first `kept` tokens, as counted, of `whole` was served."""
+    cached = log.cached(after)
+    kept = log.scaled(after, kept)
+    if cached is None or whole - kept <= max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after)):
+        return Served.UNKNOWN
+    return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
 
 
 def _parameters(log: Log, before: int, after: int) -> tuple[Parameter, ...]:
