@@ -45,7 +45,9 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
     grouped: dict[tuple[object, ...], list[Claim]] = {}
     for claim in sorted(claims, key=lambda claim: (log.times[claim.after], claim.after)):
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
-        grouped.setdefault((claim.rule, log.applications[claim.after], claim.where, cause), []).append(claim)
+        harmless = claim.severity is Severity.INFO
+        key = (claim.rule, log.applications[claim.after], claim.where, cause, harmless)
+        grouped.setdefault(key, []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)

@@ -133,7 +133,9 @@ class Compared(msgspec.Struct):
     def lost(self) -> int:
         """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
         log = self.log
-        best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
+        best = 0
+        if self.verdict is Verdict.BREAKS:  # what another request left counts unless usage says that it was not there
+            best = self.kept if self.served is Served.MISS else max(self.kept, log.sharing.shared[self.after])
         tokens = log.scaled(self.after, max(0, self.at_stake - best))
         uncached = log.uncached(self.after)
         return tokens if uncached is None else min(tokens, uncached)

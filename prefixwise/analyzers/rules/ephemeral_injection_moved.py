@@ -65,7 +65,9 @@ class EphemeralInjectionMoved(HistoryRule):
             words = f"{name} stands in {found.place} that was sent without it before"
         elif found.own:
             words = f"{name} that was sent as a message of its own is gone from its place"
-        message = f"{words}{', and rides on the newest message' if moved else ''}: everything behind it is computed again."
+        message = (
+            f"{words}{', and rides on the newest message' if moved else ''}: everything behind it is computed again."
+        )
         texts = (found.text, found.instead) if found.gone else (found.instead, found.text)
         claim = self.claim(pair, found.field, message, *texts)
         claim.char_offset = found.offset
@@ -117,7 +119,11 @@ def _stretch(alignment: Alignment, change: Replaced) -> _Injection | None:
     if len(change.lefts) != 1 or len(change.rights) != 1:
         return None
     left, right = change.lefts[0], change.rights[0]
-    if left.kind is not right.kind or left.kind not in _WORDED or (left.id and left.id.text) != (right.id and right.id.text):
+    if (
+        left.kind is not right.kind
+        or left.kind not in _WORDED
+        or (left.id and left.id.text) != (right.id and right.id.text)
+    ):
         return None
     gone = len(left.text) > len(right.text)
     more, less = (left.text, right.text) if gone else (right.text, left.text)
@@ -169,7 +175,7 @@ def _has_moved(alignment: Alignment) -> bool:
         right = alignment.after(number)
         if number <= start or not _may_be_injected(right):
             continue
-        if alignment.contents_b[number] == wanted and wanted not in alignment.contents_b[: number]:
+        if alignment.contents_b[number] == wanted and wanted not in alignment.contents_b[:number]:
             return _answer_follows(alignment)
         if stands_alone(left.entry.text) and tag_of(left.entry.text) and rides_on(left.entry.text, right.entry.text):
             return _answer_follows(alignment)

@@ -56,32 +56,23 @@ class HistoryRewritten(HistoryRule):
     where = (Where.MESSAGES, Where.SYSTEM)
     rank = 100
 
-    def detect_first(self, pair: Compared) -> Claim | None:
-        alignment = pair.alignment
-        if alignment is None or alignment.start >= alignment.newest:
+    def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
+        if alignment.start >= alignment.newest:
             return None
         return self._edited(pair, alignment) or self._wrapped(pair, alignment)
 
-    def detect(self, pair: Compared) -> Claim | None:
+    def otherwise(self, pair: Compared) -> Claim | None:
         change = pair.change
         if change is not None and pair.turn and not pair.in_history and change.where is Where.SYSTEM:
             message = "The system prompt is rewritten inside a conversation; nothing behind it is served."
             claim = self.claim(pair, change.field, message, change.before, change.after)
             claim.where, claim.char_offset = Where.SYSTEM, change.char_offset
             return claim
-        return super().detect(pair)
-
-    def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
-        change = pair.change
-        if change is None or alignment.start >= alignment.newest:
+        alignment = pair.alignment
+        if change is None or alignment is None or alignment.start >= alignment.newest:
             return None
-        words = name_of(alignment.after(alignment.start))
-        how = "is gone" if alignment.start in alignment.dropped else "is sent again in other words"
-        if alignment.start in alignment.inserted:
-            how = "was put into the history"
-        claim = self.claim(
-            pair, change.field, f"{words[0].upper()}{words[1:]} {how}; everything behind it is computed again.", change.before, change.after
-        )
+        message = f"{_what_happened(alignment)}; everything behind it is computed again."
+        claim = self.claim(pair, change.field, message, change.before, change.after)
         claim.char_offset = change.char_offset
         return claim
 
@@ -104,10 +95,10 @@ class HistoryRewritten(HistoryRule):
             return None
         if left.entry.role != right.entry.role or not _may_be_edited(left):
             return None
-        what = "The answer was written anew" if left.entry.role in _MODEL else "The conversation goes on from another message"
-        claim = self.claim(
-            pair, right.field, f"{what}, and nothing of the old rest follows: an edit.", left.entry.text, right.entry.text
-        )
+        by_model = left.entry.role in _MODEL
+        what = "The answer was written anew" if by_model else "The conversation goes on from another message"
+        message = f"{what}, and nothing of the old rest follows: an edit."
+        claim = self.claim(pair, right.field, message, left.entry.text, right.entry.text)
         claim.char_offset, claim.cause, claim.confidence = change.char_offset, "edit", Confidence.POSSIBLE
         return claim
 
@@ -124,18 +115,27 @@ class HistoryRewritten(HistoryRule):
         wrapper = around(longer, shorter)
         if wrapper is None or len(shorter.strip()) < _LEAST_RAW or not _is_template(wrapper.before + wrapper.after):
             return None
-        how = "was sent inside a template and comes again bare" if bare_now else "was sent bare and comes again inside a template"
-        claim = self.claim(
-            pair,
-            change.right.entry.pointer + right.place,
-            f"What stood in {name_of(change.left)} {how}; everything from it on is computed again.",
-            left.text,
-            right.text,
+        how = (
+            ("was sent inside a template", "comes again bare")
+            if bare_now
+            else ("was sent bare", "comes inside a template")
         )
+        message = f"What {name_of(change.left)} says {' and '.join(how)}; everything from it on is computed again."
+        claim = self.claim(pair, change.right.entry.pointer + right.place, message, left.text, right.text)
         claim.char_offset = pair.change.char_offset if pair.change else None
         claim.confidence = Confidence.CERTAIN
         claim.cause = ("template", bare_now)
         return claim
+
+
+def _what_happened(alignment: Alignment) -> str:
+    start = alignment.start
+    if start in alignment.inserted:
+        return f"A message was put into the history, at `{alignment.after(start).entry.pointer}`"
+    if start in alignment.dropped:
+        return f"What stood at `{alignment.before(start).entry.pointer}` is gone from the history"
+    name = name_of(alignment.after(start))
+    return f"{name[0].upper()}{name[1:]} is sent again in other words"
 
 
 def _may_be_edited(message: Message) -> bool:

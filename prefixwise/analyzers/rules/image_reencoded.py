@@ -125,11 +125,15 @@ def _verdict(alignment: Alignment, seen: _Seen) -> _Verdict:
         return _Verdict(f"{words}, where it was sent before", Confidence.CERTAIN)
     if one.address and other.address:
         if same_address(one, other):
-            words = "has another signature or expiry in its address; a cache that looks at the fetched image does not mind"
+            words = (
+                "has another signature or expiry in its address; a cache that looks at the fetched image does not mind"
+            )
             return _Verdict(words, Confidence.POSSIBLE, harmless=True)
         return _Verdict("is fetched from another address", Confidence.LIKELY)
     if one.address or other.address:
-        words = "comes as an address, where its bytes were sent" if other.address else "comes as bytes, not as an address"
+        words = (
+            "comes as an address, where its bytes were sent" if other.address else "comes as bytes, not as an address"
+        )
         return _Verdict(words, Confidence.LIKELY)
     return _of_bytes(one, other)
 

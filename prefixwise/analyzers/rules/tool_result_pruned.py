@@ -93,9 +93,7 @@ def _pruned(alignment: Alignment) -> _Pruned | None:
     right = change.rights[0]
     if not is_cut_short(left.text, right.text) or (left.id and left.id.text) != (right.id and right.id.text):
         return None
-    words = (
-        f"The result of an earlier tool call, {len(left.text):,} characters, is replaced by {len(right.text):,} characters"
-    )
+    words = f"The result of an earlier tool call, {len(left.text):,} characters, is replaced by {len(right.text):,} characters"
     return _Pruned(change.right.entry.pointer + right.place, (left.text, right.text), words)
 
 

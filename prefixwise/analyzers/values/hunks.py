@@ -59,9 +59,7 @@ def hunks(before: str, after: str) -> tuple[Hunk, ...]:
     """
     if before == after:
         return ()
-    kept = common_prefix(before, after)
-    tail = common_suffix(before, after, min(len(before), len(after)) - kept)
-    whole = (kept, len(before) - tail, kept, len(after) - tail)
+    whole = _apart(before, after)
     found: list[_Range] = []
     for stretch in _lines_apart(before, after, whole):
         found.extend(_words_apart(before, after, stretch))
@@ -69,6 +67,20 @@ def hunks(before: str, after: str) -> tuple[Hunk, ...]:
         Hunk(a, b, c, d, before[a:b], after[c:d])
         for a, b, c, d in _joined(before, [_trimmed(before, after, r) for r in found])
     )
+
+
+def one_hunk(before: str, after: str) -> Hunk | None:
+    """Return the stretch from the first difference of two texts to the last, None where they are equal."""
+    if before == after:
+        return None
+    a, b, c, d = _apart(before, after)
+    return Hunk(a, b, c, d, before[a:b], after[c:d])
+
+
+def _apart(before: str, after: str) -> _Range:
+    kept = common_prefix(before, after)
+    tail = common_suffix(before, after, min(len(before), len(after)) - kept)
+    return kept, len(before) - tail, kept, len(after) - tail
 
 
 def differing(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
