@@ -152,6 +152,8 @@ def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
     if pair.turn and pair.verdict is Verdict.EXTENDS and _answered_otherwise(log, pair):
         return True
+    if pair.reshaped is not None and not log.is_engine(pair.after):
+        return True
     if pair.served is Served.HIT:
         return False
     if pair.verdict is Verdict.BREAKS:
@@ -245,7 +247,7 @@ def _look(
         pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
         if _is_cut(pair):
             return None
-    elif pair.served is Served.HIT:
+    elif pair.served is Served.HIT and pair.reshaped is None:
         return answer_change(pair)
     claim = _first(asked.text, pair)
     fallback = _otherwise(asked, pair) if claim is None and pair.change is not None else None
