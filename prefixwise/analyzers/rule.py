@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -50,8 +50,7 @@ class Rule(ABC):
         fix: How to mend it, one or two sentences; `safety`: whether a tool may do that by itself.
         where: Parts of a request in which it occurs.
         modes: What it can be seen in.
-        rank: Place in the order in which rules of one base class and stage are asked; low first. Text rules from 100 on
-            only say what is left where no rule knows the moving value; log rules below 50 are asked before the stage
+        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
             BEHIND.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
@@ -74,6 +73,10 @@ class Rule(ABC):
     def page(self) -> str:
         """The explanation in Markdown."""
         return inspect.cleandoc(type(self).__doc__ or "")
+
+    def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
+        """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
+        return None
 
 
 class PairRule(Rule):

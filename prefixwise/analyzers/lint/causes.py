@@ -99,6 +99,9 @@ def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Exc
 
 def _severity(log: Log, rule: Rule, claims: list[Claim], exposed: Counter[int]) -> Severity:
     """Return the severity: what the rules say of each place, else the rule's own, moved by frequency and size."""
+    weighed = rule.weigh(log, claims)
+    if weighed is not None:
+        return weighed
     said = [claim.severity for claim in claims if claim.severity is not None]
     if len(said) == len(claims):
         return min(said, key=lambda severity: severity.rank)

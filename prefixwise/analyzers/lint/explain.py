@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain
 
 import msgspec
 
@@ -19,17 +18,17 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import observe
 from prefixwise.analyzers.lint.plateaus import settle
-from prefixwise.analyzers.lint.slots import SpanChange, answer_change, slots, span_change
+from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
+from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
 
-_FALLBACK = 100
-"""Text rules of this rank and above are asked last: what they say holds where no rule knows the moving value."""
 _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
@@ -43,6 +42,8 @@ _CUT_BEHIND = 200
 """Characters that two texts must share before an ending is taken for an exporter's note that it cut the rest."""
 _CUT_NOTE = 80
 _CUT = re.compile(r"(?is)\s*(?:…|\.\.\.)\s*|.*?(?:truncated|clipped|shortened|characters? omitted|more char).{0,40}")
+_LOOKED_AT = 200
+"""Changes of one field in one application of which all differing stretches are looked at."""
 _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
@@ -85,14 +86,19 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
 class _Rules:
     """The rules in the order in which they are asked."""
 
+    def named(self, kinds: Iterable[SpanKind]) -> list[str]:
+        """Return the names of the rules for moving values that know these kinds."""
+        known = {
+            kind: rule.name for rule in reversed(self.span) if isinstance(rule, MovingValue) for kind in rule.kinds
+        }
+        return [known[kind] for kind in kinds if kind in known]
+
     def __init__(self) -> None:
         ordered = sorted(RULES, key=lambda rule: (rule.rank, rule.name))
         pair_rules = [rule for rule in ordered if isinstance(rule, PairRule)]
         self.front = _asked_at(Stage.FRONT, pair_rules)
         self.front_of_hits = [rule for rule in self.front if rule.despite_hits]
-        texts = _asked_at(Stage.TEXT, pair_rules)
-        self.text = [rule for rule in texts if rule.rank < _FALLBACK]
-        self.last = [rule for rule in texts if rule.rank >= _FALLBACK]
+        self.text = _asked_at(Stage.TEXT, pair_rules)
         self.behind = _asked_at(Stage.BEHIND, pair_rules)
         self.span = [rule for rule in ordered if isinstance(rule, SpanRule)]
         self.log = [rule for rule in ordered if isinstance(rule, LogRule)]
@@ -117,8 +123,7 @@ def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
 
 def _otherwise(asked: _Rules, pair: Compared) -> Claim | None:
     """Return what is to be said of a text where no rule knows the moving value."""
-    said = chain((rule.otherwise(pair) for rule in asked.text), (rule.detect(pair) for rule in asked.last))
-    return _filled(next(filter(None, said), None), pair)
+    return _filled(next(filter(None, (rule.otherwise(pair) for rule in asked.text)), None), pair)
 
 
 def _filled(claim: Claim | None, pair: Compared) -> Claim | None:
@@ -183,7 +188,7 @@ def _texts(
             for row in (pair.before, pair.after):
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
-    reader, documents = TurnReader(), {}
+    reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
     asked_around = doubtful(log, pairs)
     for row, request in again():
         seen = observe(request)
@@ -200,10 +205,10 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
                 continue
             pair.a, pair.b = documents[pair.before], documents[pair.after]
-            change = _look(pair, asked, claims, first_claims)
+            change = _look(pair, asked, claims, first_claims, looked)
             if change is not None:
                 yield change
-            pair.a = pair.b = pair.change = None
+            pair.forget_texts()
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]
@@ -231,7 +236,9 @@ def _forget(waiting: dict[int, list[Compared]], documents: dict[int, Document], 
         documents.pop(row, None)
 
 
-def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim]) -> SpanChange | None:
+def _look(
+    pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim], looked: Counter[Hashable]
+) -> SpanChange | None:
     assert pair.a is not None and pair.b is not None  # noqa: S101, PT018 - both documents are at hand here
     pair.change = first_change(pair.a, pair.b, pair.same_items)
     if pair.change is not None:
@@ -250,7 +257,12 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
     if claim is not None:
         claims.append(claim)
         return None
-    moved = answer_change(pair) if pair.change is None else span_change(pair, fallback)
+    if pair.change is None:
+        moved = answer_change(pair)
+    else:
+        field = (pair.log.applications[pair.after], field_shape(pair.change.field))
+        looked[field] += 1
+        moved = span_change(pair, fallback, whole=looked[field] <= _LOOKED_AT)
     if moved is None:
         if fallback is not None:
             claims.append(fallback)
@@ -289,6 +301,8 @@ def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[C
     found = []
     for slot in slots(changes, log):
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
+        if claim is not None:
+            claim.also = (*claim.also, *asked.named(slot.behind))
         for change in slot.changes:
             if claim is not None:
                 found.append(_spread(claim, change))
