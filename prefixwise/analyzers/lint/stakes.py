@@ -65,6 +65,19 @@ def too_little(log: Log, row: int, tokens: int) -> bool:
     return log.scaled(row, tokens) <= max(LEAST_SEEN, _SEEN_SHARE * log.prompt(row))
 
 
+def only_goes_back(pair: Compared, left: int, lost: int) -> bool:
+    """Say whether a conversation only goes back to a cache that has most of it, which costs little.
+
+    Args:
+        pair: The two turns.
+        left: What the later one finds there, as `warm` says.
+        lost: What it does not find.
+    """
+    if not left or too_little(pair.log, pair.after, lost):
+        return bool(left)
+    return pair.served is not Served.MISS and 2 * lost < pair.at_stake
+
+
 def below_minimum(pair: Compared) -> bool:
     """Say whether so little is at stake that the provider would not have cached it."""
     least = pair.log.minimum(pair.after)
