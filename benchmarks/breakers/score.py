@@ -49,9 +49,9 @@ def judge(
     """Hold a lint document against what is wrong with the log.
 
     Args:
-        family: Of the log; `seed` and `variant`: which of its logs.
-        seed: As above.
-        variant: As above.
+        family: What the log is of.
+        seed: Which of its logs.
+        variant: The broken one, a twin or a control.
         document: What `lint --json` wrote.
         ignored: Rules that do not count, as what they report was done to all logs.
 

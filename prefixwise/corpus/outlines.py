@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from enum import IntEnum
 
 from prefixwise.core.request import Turn
 from prefixwise.corpus.tree import PrefixTree
@@ -17,13 +18,23 @@ _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+|:\s+")
+_PLAIN = frozenset({"", "/content"})
 _MODEL_ROLES = frozenset({"assistant", "model"})
 _SUMMARY = re.compile(
     r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"
     r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
 )
 _SUMMARY_WITHIN = 400
+
+
+class Shape(IntEnum):
+    """How an item writes its text; what says the same in two shapes is one text to most caches, not to all."""
+
+    STRING = 0
+    ONE_BLOCK = 1
+    """A list of one text."""
+    OTHER = 2
 
 
 class Outlines:
@@ -37,6 +48,7 @@ class Outlines:
         short_clues: The same of what is too short to tell much by itself (`Yes`).
         is_model: By content of a message: whether the model said it.
         summaries: Contents of messages that speak of a summary of what was said before.
+        shapes: By row: the `Shape` of each item, head and messages.
     """
 
     def __init__(self) -> None:
@@ -47,6 +59,9 @@ class Outlines:
         self.short_clues: dict[int, tuple[int, ...]] = {}
         self.is_model: dict[int, bool] = {}
         self.summaries: set[int] = set()
+        self.shapes: list[bytes] = []
+        self._shape_of: dict[int, int] = {}
+        self._known_shapes: dict[bytes, bytes] = {}
         self._contents: dict[int, int] = {}
         self._heads: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -54,6 +69,7 @@ class Outlines:
         """Take in an item that was not met before."""
         content = content_of(turn)
         self._contents[item] = content
+        self._shape_of[item] = _shape(turn)
         if content not in self.is_model:
             self.is_model[content] = turn.role in _MODEL_ROLES
             if turn.role is not None:
@@ -70,6 +86,14 @@ class Outlines:
         self.head.append(self._heads[head])
         self.messages.append(array("q", [contents[item] for item in rest]))
         self.answer.append(contents.get(answer, 0))
+        shapes = bytes(map(self._shape_of.__getitem__, (*head, *rest)))
+        self.shapes.append(self._known_shapes.setdefault(shapes, shapes))
+
+
+def _shape(turn: Turn) -> Shape:
+    if len(turn.parts) != 1 or not turn.parts[0].text or turn.parts[0].is_json:
+        return Shape.OTHER
+    return Shape.STRING if turn.parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
 
 
 def content_of(turn: Turn) -> int:

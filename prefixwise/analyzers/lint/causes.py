@@ -46,7 +46,9 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
     for claim in sorted(claims, key=lambda claim: (log.times[claim.after], claim.after)):
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
         application = NONE if RULES.get(claim.rule).everywhere else log.applications[claim.after]
-        grouped.setdefault((claim.rule, application, claim.where, cause), []).append(claim)
+        harmless = claim.severity is Severity.INFO
+        key = (claim.rule, application, claim.where, cause, harmless)
+        grouped.setdefault(key, []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)
@@ -98,6 +100,9 @@ def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Exc
 
 def _severity(log: Log, rule: Rule, claims: list[Claim], exposed: Counter[int]) -> Severity:
     """Return the severity: what the rules say of each place, else the rule's own, moved by frequency and size."""
+    weighed = rule.weigh(log, claims)
+    if weighed is not None:
+        return weighed
     said = [claim.severity for claim in claims if claim.severity is not None]
     if len(said) == len(claims):
         return min(said, key=lambda severity: severity.rank)

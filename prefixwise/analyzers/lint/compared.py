@@ -6,16 +6,20 @@ from enum import StrEnum
 
 import msgspec
 
+from prefixwise.analyzers.lint.alignment import Alignment
 from prefixwise.analyzers.lint.change import Change
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
-from prefixwise.corpus.outlines import common_tokens
+from prefixwise.corpus.outlines import Shape, common_tokens
 from prefixwise.corpus.rows import NONE
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
 _SEEN_SHARE = 0.05
+_LEAST_BEHIND = 64
+"""Tokens by which counts that are known to be exact may be off, and that a break must cost."""
+_FLIPS = frozenset({(Shape.STRING, Shape.ONE_BLOCK), (Shape.ONE_BLOCK, Shape.STRING)})
 
 
 class Served(StrEnum):
@@ -49,6 +53,7 @@ class Compared(msgspec.Struct):
         kept: Tokens that both prompts have from their start, as counted.
         served: What usage says.
         parameters: Those of the cache key that differ, by name.
+        reshaped: First leading item that says the same in another shape (a string, a list of one text), None for none.
         change: Where their texts part, None where they do not; only while a rule is asked.
         a, b: The documents, while they are at hand.
         field, char_offset: Of `change`, kept.
@@ -63,17 +68,54 @@ class Compared(msgspec.Struct):
     kept: int
     served: Served
     parameters: tuple[Parameter, ...]
+    reshaped: int | None = None
     change: Change | None = None
     a: Document | None = None
     b: Document | None = None
     field: str | None = None
     char_offset: int | None = None
+    _aligned: Alignment | None = None
+
+    @property
+    def in_history(self) -> bool:
+        """Whether the texts part behind the head of a conversation that both belong to."""
+        change, heads = self.change, self.log.outlines.head
+        return self.turn and change is not None and change.index >= max(len(heads[self.before]), len(heads[self.after]))
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """How the messages lie in the later request, from the change on; None where the texts do not part there."""
+        if self._aligned is None and self.in_history and self.a is not None and self.b is not None and self.change:
+            outlines, head = self.log.outlines, len(self.log.outlines.head[self.after])
+            contents = outlines.messages[self.before], outlines.messages[self.after]
+            self._aligned = Alignment(self.a, self.b, *contents, head, self.change.index - head)
+        return self._aligned
+
+    def served_behind(self, tokens: int) -> Served:
+        """Return what usage says of the tokens behind the first `tokens`, as counted, that both have or should have."""
+        rows, log = self.log.rows, self.log
+        whole = log.scaled(self.after, min(rows.prompt_tokens[self.before], rows.prompt_tokens[self.after]))
+        return _served_behind(log, self.after, whole, tokens)
+
+    def forget_texts(self) -> None:
+        """Drop everything that holds text."""
+        self.a = self.b = self.change = self._aligned = None
 
     @property
     def gap(self) -> float | None:
         """Seconds from start to start, None where the log has no times."""
         gap = self.log.times[self.after] - self.log.times[self.before]
         return gap if 0 <= gap < float("inf") else None
+
+    @property
+    def expired(self) -> bool:
+        """Whether the pause between the two outlived what the earlier one may have left in a cache."""
+        system, gap, log = self.log.system(self.after), self.gap, self.log
+        if system is None or system.ttl_s is None or gap is None:
+            return False
+        asked = [ttl for _, ttl in log.rows.markers.get(self.before, ())]
+        longest = max(asked, default=system.ttl_s.stated or system.ttl_s.high)
+        return longest is not None and gap > longest
 
     @property
     def same_model(self) -> bool:
@@ -94,7 +136,9 @@ class Compared(msgspec.Struct):
     def lost(self) -> int:
         """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
         log = self.log
-        best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
+        best = 0
+        if self.verdict is Verdict.BREAKS:  # what another request left counts unless usage says that it was not there
+            best = self.kept if self.served is Served.MISS else max(self.kept, log.sharing.shared[self.after])
         tokens = log.scaled(self.after, max(0, self.at_stake - best))
         uncached = log.uncached(self.after)
         return tokens if uncached is None else min(tokens, uncached)
@@ -113,7 +157,8 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
         same = len(head_a) + (len(a) if b[: len(a)] == a else _common(a, b))
         verdict = _verdict(same - len(head_a), len(a), len(b), turn=turn)
     served = _served(log, before, after, kept, verdict)
-    return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after))
+    reshaped = _reshaped(outlines.shapes[before], outlines.shapes[after], same) if turn else None
+    return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after), reshaped)
 
 
 def _verdict(same: int, before: int, after: int, *, turn: bool) -> Verdict:
@@ -133,6 +178,12 @@ def _common(one: tuple[int, ...] | object, other: object) -> int:
     return count
 
 
+def _reshaped(one: bytes, other: bytes, same: int) -> int | None:
+    if one[:same] == other[:same]:
+        return None
+    return next((at for at, pair in enumerate(zip(one[:same], other[:same], strict=True)) if pair in _FLIPS), None)
+
+
 def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> Served:
     """Judge by the reported cached tokens; a hit behind the break says that the break is not what it looks like."""
     cached = log.cached(after)
@@ -141,14 +192,16 @@ def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> S
     whole = _in_common(log, before, after, kept, verdict)
     seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
     if verdict is Verdict.BREAKS:
-        kept = log.scaled(after, kept)
-        if whole - kept <= seen:
-            return Served.UNKNOWN
-        return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
+        # Where a third request had more of it, the break still costs what came after that one.
+        best = log.scaled(after, log.sharing.shared[after])
+        by_another = log.scaled(after, kept) < best and cached <= best + _LEAST_BEHIND < whole
+        judged = _served_behind(log, after, whole, kept)
+        return Served.MISS if judged is Served.HIT and by_another else judged
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after)
-    if least is not None and least.high is not None and whole < least.high + seen:
+    least = log.minimum(after) if log.rows.providers[log.rows.provider[after]] else None
+    sure = _LEAST_BEHIND if log.written(after) else seen
+    if least is not None and least.high is not None and whole < least.high + sure:
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 
@@ -162,6 +215,15 @@ def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -
     if NONE not in (one, other) and verdict is not Verdict.BREAKS and rows.model[before] == rows.model[after]:
         return min(one, other)
     return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
+
+
+def _served_behind(log: Log, after: int, whole: int, kept: int) -> Served:
+    """Judge whether more than the first `kept` tokens, as counted, of `whole` was served."""
+    cached = log.cached(after)
+    kept = log.scaled(after, kept)
+    if cached is None or whole - kept <= max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after)):
+        return Served.UNKNOWN
+    return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
 
 
 def _parameters(log: Log, before: int, after: int) -> tuple[Parameter, ...]:

@@ -3,9 +3,9 @@
 A request continues another where it says again what that one said. The surest sign is the whole list of messages; where
 a history was rewritten, the last message of a turn stands in the history of the next, word for word or with something
 around it, and so does its answer. This does not look at the head of the prompt, so a clock in the first line hides
-nothing. Session ids are believed as far as they go: they keep conversations apart and lower the proof that is asked for.
-Forks, retries, sub-agents and parallel calls come out of the same comparison: what counts is the request whose end lies
-deepest in the later one, not the one before.
+nothing. Session ids are believed as far as they go: they keep conversations apart, and lower the proof that is asked
+for. Forks, retries, sub-agents and parallel calls come out of the same comparison: what counts is the request whose end
+lies deepest in the later one, not the one before.
 """
 
 from __future__ import annotations
@@ -286,12 +286,12 @@ class _Linker:
         return finished, place.end, comes_whole, count + answered, self._rank[earlier]
 
     def _is_cut(self, row: int, earlier: int, reading: Reading, count: int) -> bool:
-        """Say whether a request cuts, edits or sums up an earlier one of its session."""
+        """Say whether a request cuts, edits or sums up an earlier one, of its session unless there is a summary."""
         one, other, before = self._rows.session[row], self._rows.session[earlier], self._messages[earlier]
-        if one != other or not self._rows.sessions[one]:
-            return False
-        if 2 * count >= max(2, len(before)):
+        same_session = one == other and bool(self._rows.sessions[one])
+        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        if same_session and 2 * count >= max(2, len(before)):
             return True
         if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
             return False
-        return count > 0 or not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        return (same_session or sums_up) and count > 0 or (same_session and sums_up)

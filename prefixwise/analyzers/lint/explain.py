@@ -18,16 +18,17 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import Observer
-from prefixwise.analyzers.lint.plateaus import is_one_off
-from prefixwise.analyzers.lint.slots import SpanChange, answer_change, slots, span_change
+from prefixwise.analyzers.lint.plateaus import settle
+from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
+from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
-from prefixwise.core.finding import Severity, Verdict, Where
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
 
-_FALLBACK = 100
-"""Text rules of this rank and above are asked last: what they say holds where no rule knows the moving value."""
 _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
@@ -41,6 +42,8 @@ _CUT_BEHIND = 200
 """Characters that two texts must share before an ending is taken for an exporter's note that it cut the rest."""
 _CUT_NOTE = 80
 _CUT = re.compile(r"(?is)\s*(?:…|\.\.\.)\s*|.*?(?:truncated|clipped|shortened|characters? omitted|more char).{0,40}")
+_LOOKED_AT = 200
+"""Changes of one field in one application of which all differing stretches are looked at."""
 _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
@@ -76,26 +79,33 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     for rule in asked.log:
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
-    for claim in claims:
-        if claim.severity is None and is_one_off(log, claim):
-            claim.severity = Severity.INFO
-            claim.evidence = (*claim.evidence, "changed once, between two stable stretches: a deployment")
+    settle(log, claims)
     return Explained(pairs, claims)
 
 
 class _Rules:
     """The rules in the order in which they are asked."""
 
+    def named(self, kinds: Iterable[SpanKind]) -> list[str]:
+        """Return the names of the rules for moving values that know these kinds."""
+        known = {
+            kind: rule.name for rule in reversed(self.span) if isinstance(rule, MovingValue) for kind in rule.kinds
+        }
+        return [known[kind] for kind in kinds if kind in known]
+
     def __init__(self) -> None:
         ordered = sorted(RULES, key=lambda rule: (rule.rank, rule.name))
         pair_rules = [rule for rule in ordered if isinstance(rule, PairRule)]
-        self.front = [rule for rule in pair_rules if rule.stage is Stage.FRONT]
-        texts = [rule for rule in pair_rules if rule.stage is Stage.TEXT]
-        self.text = [rule for rule in texts if rule.rank < _FALLBACK]
-        self.last = [rule for rule in texts if rule.rank >= _FALLBACK]
-        self.behind = [rule for rule in pair_rules if rule.stage is Stage.BEHIND]
+        self.front = _asked_at(Stage.FRONT, pair_rules)
+        self.front_of_hits = [rule for rule in self.front if rule.despite_hits]
+        self.text = _asked_at(Stage.TEXT, pair_rules)
+        self.behind = _asked_at(Stage.BEHIND, pair_rules)
         self.span = [rule for rule in ordered if isinstance(rule, SpanRule)]
         self.log = [rule for rule in ordered if isinstance(rule, LogRule)]
+
+
+def _asked_at(stage: Stage, rules: Iterable[PairRule]) -> list[PairRule]:
+    return [rule for rule in rules if stage in (rule.stage, *rule.also_at)]
 
 
 def _pairs(log: Log) -> list[Compared]:
@@ -108,14 +118,17 @@ def _pairs(log: Log) -> list[Compared]:
 
 
 def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
-    for rule in rules:
-        claim = rule.detect(pair)
-        if claim is not None:
-            return _filled(claim, pair)
-    return None
+    return _filled(next(filter(None, (rule.detect(pair) for rule in rules)), None), pair)
 
 
-def _filled(claim: Claim, pair: Compared) -> Claim:
+def _otherwise(asked: _Rules, pair: Compared) -> Claim | None:
+    """Return what is to be said of a text where no rule knows the moving value."""
+    return _filled(next(filter(None, (rule.otherwise(pair) for rule in asked.text)), None), pair)
+
+
+def _filled(claim: Claim | None, pair: Compared) -> Claim | None:
+    if claim is None:
+        return None
     if claim.before is None and claim.lost is None:
         claim.before = pair.before
     if claim.lost is None:
@@ -132,12 +145,14 @@ def _take(claims: list[Claim], taken: set[int], found: Iterable[Claim]) -> None:
 
 def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
     """Return claims on model, parameters and namespace; where usage says that the prefix was served, there is none."""
-    missed = (pair for pair in pairs if pair.served is not Served.HIT)
-    return [claim for pair in missed if (claim := _first(asked.front, pair)) is not None]
+    rules = ((asked.front_of_hits if pair.served is Served.HIT else asked.front, pair) for pair in pairs)
+    return [claim for front, pair in rules if (claim := _first(front, pair)) is not None]
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
     if pair.turn and pair.verdict is Verdict.EXTENDS and _answered_otherwise(log, pair):
+        return True
+    if pair.reshaped is not None and not log.is_engine(pair.after):
         return True
     if pair.served is Served.HIT:
         return False
@@ -175,9 +190,12 @@ def _texts(
             for row in (pair.before, pair.after):
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
-    reader, documents, observer = TurnReader(), {}, Observer(log)
+    reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
+    asked_around, observer = doubtful(log, pairs), Observer(log)
     for row, request in again():
         seen = observer.observe(row, request)
+        if (conversation := log.conversations.conversation[row]) in asked_around:
+            seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:
             log.observed[row] = seen
         if row not in waiting:
@@ -189,10 +207,10 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
                 continue
             pair.a, pair.b = documents[pair.before], documents[pair.after]
-            change = _look(pair, asked, claims, first_claims)
+            change = _look(pair, asked, claims, first_claims, looked)
             if change is not None:
                 yield change
-            pair.a = pair.b = pair.change = None
+            pair.forget_texts()
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]
@@ -220,17 +238,19 @@ def _forget(waiting: dict[int, list[Compared]], documents: dict[int, Document], 
         documents.pop(row, None)
 
 
-def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim]) -> SpanChange | None:
+def _look(
+    pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim], looked: Counter[Hashable]
+) -> SpanChange | None:
     assert pair.a is not None and pair.b is not None  # noqa: S101, PT018 - both documents are at hand here
     pair.change = first_change(pair.a, pair.b, pair.same_items)
     if pair.change is not None:
         pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
         if _is_cut(pair):
             return None
-    elif pair.served is Served.HIT:
+    elif pair.served is Served.HIT and pair.reshaped is None:
         return answer_change(pair)
     claim = _first(asked.text, pair)
-    fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
+    fallback = _otherwise(asked, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
     if known is not None:  # the front of the key has changed; the text is a second cause at most
         if claim is not None and claim.rule != known.rule:
@@ -239,7 +259,12 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
     if claim is not None:
         claims.append(claim)
         return None
-    moved = answer_change(pair) if pair.change is None else span_change(pair, fallback)
+    if pair.change is None:
+        moved = answer_change(pair)
+    else:
+        field = (pair.log.applications[pair.after], field_shape(pair.change.field))
+        looked[field] += 1
+        moved = span_change(pair, fallback, whole=looked[field] <= _LOOKED_AT)
     if moved is None:
         if fallback is not None:
             claims.append(fallback)
@@ -278,6 +303,8 @@ def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[C
     found = []
     for slot in slots(changes, log):
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
+        if claim is not None:
+            claim.also = (*claim.also, *asked.named(slot.behind))
         for change in slot.changes:
             if claim is not None:
                 found.append(_spread(claim, change))

@@ -45,8 +45,10 @@ class Observed(msgspec.Struct, frozen=True):
         head: Pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty where there is
             none.
         mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named.
-        headers: (lower-case name, value) of the request headers that bear on caching.
-        route: (pointer into the record, value) of what says who served the call.
+        headers: (pointer with `record:`, value) of the request headers that bear on caching; where they stand has an
+            empty value.
+        route: (pointer with `record:`, value) of what says who served the call, the most telling first; the model that
+            answered is among them. Both are filled where a conversation has turns that were not served.
         diagnosis: None where the log has none.
         usage_at: Pointer of the usage in the record, or of the place where it should be; empty for exports.
         doubled: Usage that counts cached tokens twice, where the record proves it.
