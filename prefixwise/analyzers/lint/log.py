@@ -109,6 +109,27 @@ class Log:
         diagnosis = self.of(row).diagnosis
         return diagnosis is not None and diagnosis.where is not None
 
+    @cached_property
+    def _served_from(self) -> dict[int, int]:
+        """By model: the fewest reported prompt tokens of a call that was served from a cache."""
+        rows = self.rows
+        found: dict[int, int] = {}
+        for model, prompt, cached in zip(rows.model, rows.reported_prompt, rows.reported_cached, strict=True):
+            if cached > 0 and prompt < found.get(model, prompt + 1):
+                found[model] = prompt
+        return found
+
+    def is_long_enough(self, row: int, tokens: int, slack: float) -> bool:
+        """Say whether a prefix of so many of the provider's tokens can be cached, as far as is known.
+
+        Where the log shows a hit for a prompt as short, it can; else the facts count, with some slack.
+        """
+        shown = self._served_from.get(self.rows.model[row])
+        if shown is not None and tokens >= shown:
+            return True
+        least = self.minimum(row) if self.rows.providers[self.rows.provider[row]] else None
+        return least is None or least.high is None or tokens >= least.high + slack
+
     def is_engine(self, row: int) -> bool:
         """Say whether a row was served by an engine that somebody runs, as far as that can be told."""
         system = self.system(row)
