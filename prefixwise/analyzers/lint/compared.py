@@ -12,7 +12,6 @@ from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
 from prefixwise.corpus.outlines import Shape, common_tokens
-from prefixwise.corpus.rows import NONE
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
@@ -209,9 +208,9 @@ def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -
     rows = log.rows
     if verdict is Verdict.SHARED:
         return log.scaled(after, kept)
-    one, other = rows.reported_prompt[before], rows.reported_prompt[after]
-    if NONE not in (one, other) and verdict is not Verdict.BREAKS and rows.model[before] == rows.model[after]:
-        return min(one, other)
+    reported = None if verdict is Verdict.BREAKS else log.reported_in_common(before, after)
+    if reported is not None:
+        return reported
     return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
 
 
