@@ -19,7 +19,7 @@ from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.moving import MovingValue
-from prefixwise.analyzers.lint.observed import observe
+from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
@@ -191,9 +191,9 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
-    asked_around = doubtful(log, pairs)
+    observer, asked_around = Observer(log), doubtful(log, pairs)
     for row, request in again():
-        seen = observe(request)
+        seen = observer.observe(row, request)
         if (conversation := log.conversations.conversation[row]) in asked_around:
             seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:

@@ -8,11 +8,12 @@ from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.observed import Observed
-from prefixwise.caches.facts import Band, Kind, System
+from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.rows import NONE, Rows
 
@@ -39,6 +40,9 @@ class Log:
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+        self._body_logs = {
+            file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
+        }
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -86,6 +90,11 @@ class Log:
         """Return the facts on the cache that most likely served a row, None where nothing tells."""
         return next(iter(self.systems(row)), None)
 
+    def marker_system(self, row: int) -> System | None:
+        """Return the facts on the cache that a row's markers speak to, None where no known one has markers."""
+        model = self.model(row)
+        return next((one for one in self.systems(row) if one.family_of(model) is Family.BREAKPOINT_LOOK_BACK), None)
+
     def model(self, row: int) -> str:
         """Return the model of a row, as logged."""
         return self.rows.models[self.rows.model[row]]
@@ -115,6 +124,10 @@ class Log:
         said, cached = self.rows.reported_prompt[row], self.rows.reported_cached[row]
         return None if NONE in (said, cached) else said - cached
 
+    def usage_field(self, row: int) -> str | None:
+        """Return the pointer of a row's usage in its record, None where an exporter wrote it in a form of its own."""
+        return "record:" + self.of(row).usage_at if self.of(row).usage_at else None
+
     def prompt(self, row: int) -> int:
         """Return the prompt tokens of a row: as reported, else as counted."""
         said = self.rows.reported_prompt[row]
@@ -137,6 +150,10 @@ class Log:
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""
         return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
+
+    def holds_bodies(self, row: int) -> bool:
+        """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
+        return self.rows.files[self.rows.file[row]] in self._body_logs
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""
