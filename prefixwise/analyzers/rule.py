@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -50,10 +50,11 @@ class Rule(ABC):
         fix: How to mend it, one or two sentences; `safety`: whether a tool may do that by itself.
         where: Parts of a request in which it occurs.
         modes: What it can be seen in.
-        rank: Place in the order in which rules of one base class and stage are asked; low first. Text rules from 100 on
-            only say what is left where no rule knows the moving value; log rules below 50 are asked before the stage
+        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
             BEHIND.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
+        variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
+            experiment and no fault.
     """
 
     name: ClassVar[str]
@@ -66,21 +67,38 @@ class Rule(ABC):
     modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
     rank: ClassVar[int] = 50
     deployable: ClassVar[bool] = True
+    variants_are_meant: ClassVar[bool] = True
 
     @property
     def page(self) -> str:
         """The explanation in Markdown."""
         return inspect.cleandoc(type(self).__doc__ or "")
 
+    def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
+        """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
+        return None
+
 
 class PairRule(Rule):
-    """Looks at a request and the earlier one that it continues, or resembles."""
+    """Looks at a request and the earlier one that it continues, or resembles.
+
+    Attributes:
+        stage: When it is asked; `also_at`: when it is asked too.
+        despite_hits: Whether a rule of the stage FRONT is asked of pairs, too, of which usage says that most was
+            served; it then looks itself at what its kind can cost.
+    """
 
     stage: ClassVar[Stage] = Stage.TEXT
+    also_at: ClassVar[tuple[Stage, ...]] = ()
+    despite_hits: ClassVar[bool] = False
 
     @abstractmethod
     def detect(self, pair: Compared) -> Claim | None:
         """Return what it has to say of a pair, None where it is not its kind."""
+
+    def otherwise(self, pair: Compared) -> Claim | None:  # noqa: ARG002 - for rules that have something to say
+        """Return what a text rule says where no rule for moving values knows what moves; by default nothing."""
+        return None
 
 
 class SpanRule(Rule):

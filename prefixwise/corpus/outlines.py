@@ -7,16 +7,23 @@ marker, and in every tokenizer's vocabulary.
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 
 from prefixwise.core.request import Turn
 from prefixwise.corpus.tree import PrefixTree
 
 _LONGEST_CLUE = 4_000
-_MOST_CLUES = 12
+_FIRST_CLUES = 8
+_LAST_CLUES = 4
 _SHORTEST_CLUE = 12
 _CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
 _MODEL_ROLES = frozenset({"assistant", "model"})
+_SUMMARY = re.compile(
+    r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"
+    r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
+)
+_SUMMARY_WITHIN = 400
 
 
 class Outlines:
@@ -27,7 +34,9 @@ class Outlines:
         answer: Content of the logged answer by row, 0 where there is none.
         clues: By content of a message that is not the model's: hashes of its lines and sentences, by which a message
             is recognised that was wrapped, trimmed or added to.
+        short_clues: The same of what is too short to tell much by itself (`Yes`).
         is_model: By content of a message: whether the model said it.
+        summaries: Contents of messages that speak of a summary of what was said before.
     """
 
     def __init__(self) -> None:
@@ -35,7 +44,9 @@ class Outlines:
         self.messages: list[array[int]] = []
         self.answer = array("q")
         self.clues: dict[int, tuple[int, ...]] = {}
+        self.short_clues: dict[int, tuple[int, ...]] = {}
         self.is_model: dict[int, bool] = {}
+        self.summaries: set[int] = set()
         self._contents: dict[int, int] = {}
         self._heads: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -45,8 +56,11 @@ class Outlines:
         self._contents[item] = content
         if content not in self.is_model:
             self.is_model[content] = turn.role in _MODEL_ROLES
-            if turn.role not in _MODEL_ROLES and turn.role is not None:
-                self.clues[content] = _clues(turn)
+            if turn.role is not None:
+                if turn.role not in _MODEL_ROLES:
+                    self.clues[content], self.short_clues[content] = _clues(turn)
+                if _speaks_of_summary(turn):
+                    self.summaries.add(content)
 
     def add_row(self, head: tuple[int, ...], rest: list[int], answer: int) -> None:
         """Take in the items of the next row; `answer` is -1 where there is none."""
@@ -63,13 +77,33 @@ def content_of(turn: Turn) -> int:
     return hash((turn.role, turn.name, *[part.text or part.media or part.ids for part in turn.parts]))
 
 
-def _clues(turn: Turn) -> tuple[int, ...]:
-    found: list[int] = []
+def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the hashes of the first and last lines and sentences of a turn: the telling ones, and the short ones."""
+    pieces: list[str] = []
     for part in turn.parts:
         if part.text and not part.is_json:
-            pieces = map(str.strip, _CLUE_ENDS.split(part.text[:_LONGEST_CLUE]))
-            found += [hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE]
-    return tuple(found[:_MOST_CLUES])
+            text = part.text
+            if len(text) > _LONGEST_CLUE:
+                text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
+            if not text.isascii():
+                text = unicodedata.normalize("NFC", text)
+            pieces += map(str.strip, _CLUE_ENDS.split(text))
+    telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
+    return _ends(telling), _ends(short)
+
+
+def _ends(pieces: list[str]) -> tuple[int, ...]:
+    if len(pieces) > _FIRST_CLUES + _LAST_CLUES:
+        pieces = pieces[:_FIRST_CLUES] + pieces[-_LAST_CLUES:]
+    return tuple(map(hash, pieces))
+
+
+def _speaks_of_summary(turn: Turn) -> bool:
+    return any(
+        part.text and not part.is_json and _SUMMARY.search(part.text[:_SUMMARY_WITHIN]) is not None
+        for part in turn.parts
+    )
 
 
 def common_tokens(tree: PrefixTree, one: int, other: int) -> int:

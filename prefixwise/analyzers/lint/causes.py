@@ -45,7 +45,9 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
     grouped: dict[tuple[object, ...], list[Claim]] = {}
     for claim in sorted(claims, key=lambda claim: (log.times[claim.after], claim.after)):
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
-        grouped.setdefault((claim.rule, log.rows.family[claim.after], claim.where, cause), []).append(claim)
+        harmless = claim.severity is Severity.INFO
+        key = (claim.rule, log.applications[claim.after], claim.where, cause, harmless)
+        grouped.setdefault(key, []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)
@@ -59,7 +61,7 @@ def _costliest_first(finding: Finding) -> tuple[object, ...]:
 def _exposed(log: Log) -> Counter[int]:
     """Return by family how many requests have an earlier one to be served from."""
     links = log.conversations.links
-    return Counter(log.rows.family[row] for row in range(len(log.rows)) if links[row] is not None)
+    return Counter(log.applications[row] for row in range(len(log.rows)) if links[row] is not None)
 
 
 def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Excerpts) -> Finding:
@@ -83,7 +85,7 @@ def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Exc
         char_offset=first.char_offset,
         from_text=_shown(first.from_text, excerpts),
         to_text=_shown(first.to_text, excerpts),
-        tokens_lost=Lost(lost, _exact(log, claims), _rhythm(claims, exposed[log.rows.family[first.after]], severity))
+        tokens_lost=Lost(lost, _exact(log, claims), _rhythm(claims, exposed[log.applications[first.after]], severity))
         if lost
         else None,
         usd_lost=_usd(log, claims),
@@ -97,10 +99,13 @@ def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Exc
 
 def _severity(log: Log, rule: Rule, claims: list[Claim], exposed: Counter[int]) -> Severity:
     """Return the severity: what the rules say of each place, else the rule's own, moved by frequency and size."""
+    weighed = rule.weigh(log, claims)
+    if weighed is not None:
+        return weighed
     said = [claim.severity for claim in claims if claim.severity is not None]
     if len(said) == len(claims):
         return min(said, key=lambda severity: severity.rank)
-    could = max(exposed[log.rows.family[claims[0].after]], 1)
+    could = max(exposed[log.applications[claims[0].after]], 1)
     often = len(claims) / could >= _MANY
     largest = max((claim.lost or 0) for claim in claims)
     severity = rule.severity
@@ -160,7 +165,7 @@ def _shown(text: str | None, excerpts: Excerpts) -> str | None:
 
 def _fingerprint(log: Log, claim: Claim) -> str:
     """Return a digest of application, rule, area and field; values, numbers and lines are not part of it."""
-    family = log.rows.family[claim.after]
+    family = log.rows.family[log.families[log.applications[claim.after]][0]]
     name = log.rows.families[family] if family != NONE else ""
     parts = (claim.rule, claim.where, field_shape(claim.field or ""), _DIGITS.sub(" ", name)[:80])
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -8,6 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.diff import common_characters, inside_json
 from prefixwise.analyzers.lint.documents import Document, Entry
+from prefixwise.analyzers.lint.toolset import ToolChange, tool_change, tools_of
 from prefixwise.core.finding import Where
 from prefixwise.core.request import Part
 
@@ -25,6 +26,7 @@ class Change(msgspec.Struct, frozen=True):
         char_offset: Code points that the two values share from their start; None where one is no string.
         before, after: The two values: strings as they are, other values as compact JSON, empty where there is none.
         is_text: Whether both values are texts (not JSON, media or missing).
+        tools: How the tools differ, where they are what differs first.
     """
 
     a: Document
@@ -38,6 +40,7 @@ class Change(msgspec.Struct, frozen=True):
     before: str
     after: str
     is_text: bool
+    tools: ToolChange | None = None
 
     @property
     def shown(self) -> Entry:
@@ -89,9 +92,15 @@ def _at(a: Document, b: Document, index: int, left: Entry | None, right: Entry |
         entry = min((e for e in (left, right) if e is not None), key=lambda e: _ORDER.index(e.where))
         text = entry.text
         pair = (text, "") if entry is left else ("", text)
-        return Change(a, b, index, left, right, entry.where, entry.pointer, None, *pair, is_text=False)
+        tools = _tools(a, b, entry.where)
+        return Change(a, b, index, left, right, entry.where, entry.pointer, None, *pair, is_text=False, tools=tools)
     field, offset, before, after, is_text = _inside(left, right)
-    return Change(a, b, index, left, right, right.where, field, offset, before, after, is_text)
+    tools = _tools(a, b, right.where)
+    return Change(a, b, index, left, right, right.where, field, offset, before, after, is_text, tools)
+
+
+def _tools(a: Document, b: Document, where: Where) -> ToolChange | None:
+    return tool_change(tools_of(a), tools_of(b)) if where is Where.TOOLS else None
 
 
 def _inside(left: Entry, right: Entry) -> tuple[str, int | None, str, str, bool]:

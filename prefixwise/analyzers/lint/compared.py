@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from prefixwise.analyzers.lint.alignment import Alignment
 from prefixwise.analyzers.lint.change import Change
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
@@ -67,6 +68,26 @@ class Compared(msgspec.Struct):
     b: Document | None = None
     field: str | None = None
     char_offset: int | None = None
+    _aligned: Alignment | None = None
+
+    @property
+    def in_history(self) -> bool:
+        """Whether the texts part behind the head of a conversation that both belong to."""
+        change, heads = self.change, self.log.outlines.head
+        return self.turn and change is not None and change.index >= max(len(heads[self.before]), len(heads[self.after]))
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """How the messages lie in the later request, from the change on; None where the texts do not part there."""
+        if self._aligned is None and self.in_history and self.a is not None and self.b is not None and self.change:
+            outlines, head = self.log.outlines, len(self.log.outlines.head[self.after])
+            contents = outlines.messages[self.before], outlines.messages[self.after]
+            self._aligned = Alignment(self.a, self.b, *contents, head, self.change.index - head)
+        return self._aligned
+
+    def forget_texts(self) -> None:
+        """Drop everything that holds text."""
+        self.a = self.b = self.change = self._aligned = None
 
     @property
     def gap(self) -> float | None:
@@ -93,7 +114,9 @@ class Compared(msgspec.Struct):
     def lost(self) -> int:
         """Tokens of `after` that had to be computed because of the break: the provider's own, as reported at most."""
         log = self.log
-        best = max(self.kept, log.sharing.shared[self.after]) if self.verdict is Verdict.BREAKS else 0
+        best = 0
+        if self.verdict is Verdict.BREAKS:  # what another request left counts unless usage says that it was not there
+            best = self.kept if self.served is Served.MISS else max(self.kept, log.sharing.shared[self.after])
         tokens = log.scaled(self.after, max(0, self.at_stake - best))
         uncached = log.uncached(self.after)
         return tokens if uncached is None else min(tokens, uncached)

@@ -74,6 +74,11 @@ class Document:
         kind, pointer, raw = self._items[index]
         return Entry(kind, pointer, raw, self._reader.read(self.request.api, kind, raw))
 
+    @property
+    def size(self) -> int:
+        """Bytes of JSON of all its items."""
+        return sum(len(raw) for _, _, raw in self._items)
+
     def raw(self, index: int) -> bytes:
         """Return the JSON of item `index`."""
         return self._items[index][2]

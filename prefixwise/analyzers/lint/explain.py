@@ -7,6 +7,7 @@ wait for their second half, and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
@@ -17,22 +18,32 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import observe
-from prefixwise.analyzers.lint.plateaus import is_one_off
-from prefixwise.analyzers.lint.slots import SpanChange, answer_change, slots, span_change
+from prefixwise.analyzers.lint.plateaus import settle
+from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
+from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
-from prefixwise.core.finding import Severity, Verdict, Where
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
 
-_FALLBACK = 100
-"""Text rules of this rank and above are asked last: what they say holds where no rule knows the moving value."""
 _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
 _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
+_LEAST_LOST = 64
+_LEAST_SHARE = 0.2
+"""Tokens, or share of the prompt, that a difference between two conversations must cost."""
 _TEMPLATES = 40
 """First messages that are looked at in each application."""
+_CUT_BEHIND = 200
+"""Characters that two texts must share before an ending is taken for an exporter's note that it cut the rest."""
+_CUT_NOTE = 80
+_CUT = re.compile(r"(?is)\s*(?:…|\.\.\.)\s*|.*?(?:truncated|clipped|shortened|characters? omitted|more char).{0,40}")
+_LOOKED_AT = 200
+"""Changes of one field in one application of which all differing stretches are looked at."""
 _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
@@ -58,37 +69,43 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     claims = _at_the_front(pairs, asked)
     changes = _slimmed(log, _texts(log, pairs, again, asked, claims))
     claims += _moving_values(log, changes, asked)
-    taken = {claim.after for claim in claims}
+    taken = log.explained = {claim.after for claim in claims}
     for rule in asked.log:
         if rule.rank < _EARLY:
             _take(claims, taken, rule.detect(log))
     for pair in pairs:
         if pair.after not in taken and _is_behind(pair):
             _take(claims, taken, filter(None, [_first(asked.behind, pair)]))
-    log.explained = taken
     for rule in asked.log:
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
-    for claim in claims:
-        if claim.severity is None and is_one_off(log, claim):
-            claim.severity = Severity.INFO
-            claim.evidence = (*claim.evidence, "changed once, between two stable stretches: a deployment")
+    settle(log, claims)
     return Explained(pairs, claims)
 
 
 class _Rules:
     """The rules in the order in which they are asked."""
 
+    def named(self, kinds: Iterable[SpanKind]) -> list[str]:
+        """Return the names of the rules for moving values that know these kinds."""
+        known = {
+            kind: rule.name for rule in reversed(self.span) if isinstance(rule, MovingValue) for kind in rule.kinds
+        }
+        return [known[kind] for kind in kinds if kind in known]
+
     def __init__(self) -> None:
         ordered = sorted(RULES, key=lambda rule: (rule.rank, rule.name))
         pair_rules = [rule for rule in ordered if isinstance(rule, PairRule)]
-        self.front = [rule for rule in pair_rules if rule.stage is Stage.FRONT]
-        texts = [rule for rule in pair_rules if rule.stage is Stage.TEXT]
-        self.text = [rule for rule in texts if rule.rank < _FALLBACK]
-        self.last = [rule for rule in texts if rule.rank >= _FALLBACK]
-        self.behind = [rule for rule in pair_rules if rule.stage is Stage.BEHIND]
+        self.front = _asked_at(Stage.FRONT, pair_rules)
+        self.front_of_hits = [rule for rule in self.front if rule.despite_hits]
+        self.text = _asked_at(Stage.TEXT, pair_rules)
+        self.behind = _asked_at(Stage.BEHIND, pair_rules)
         self.span = [rule for rule in ordered if isinstance(rule, SpanRule)]
         self.log = [rule for rule in ordered if isinstance(rule, LogRule)]
+
+
+def _asked_at(stage: Stage, rules: Iterable[PairRule]) -> list[PairRule]:
+    return [rule for rule in rules if stage in (rule.stage, *rule.also_at)]
 
 
 def _pairs(log: Log) -> list[Compared]:
@@ -101,14 +118,17 @@ def _pairs(log: Log) -> list[Compared]:
 
 
 def _first(rules: Iterable[PairRule], pair: Compared) -> Claim | None:
-    for rule in rules:
-        claim = rule.detect(pair)
-        if claim is not None:
-            return _filled(claim, pair)
-    return None
+    return _filled(next(filter(None, (rule.detect(pair) for rule in rules)), None), pair)
 
 
-def _filled(claim: Claim, pair: Compared) -> Claim:
+def _otherwise(asked: _Rules, pair: Compared) -> Claim | None:
+    """Return what is to be said of a text where no rule knows the moving value."""
+    return _filled(next(filter(None, (rule.otherwise(pair) for rule in asked.text)), None), pair)
+
+
+def _filled(claim: Claim | None, pair: Compared) -> Claim | None:
+    if claim is None:
+        return None
     if claim.before is None and claim.lost is None:
         claim.before = pair.before
     if claim.lost is None:
@@ -125,8 +145,8 @@ def _take(claims: list[Claim], taken: set[int], found: Iterable[Claim]) -> None:
 
 def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
     """Return claims on model, parameters and namespace; where usage says that the prefix was served, there is none."""
-    missed = (pair for pair in pairs if pair.served is not Served.HIT)
-    return [claim for pair in missed if (claim := _first(asked.front, pair)) is not None]
+    rules = ((asked.front_of_hits if pair.served is Served.HIT else asked.front, pair) for pair in pairs)
+    return [claim for front, pair in rules if (claim := _first(front, pair)) is not None]
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
@@ -138,7 +158,7 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return True
     if pair.turn:
         return pair.served is Served.MISS
-    rows, family = log.rows, log.rows.family[pair.after]
+    rows, family = log.rows, log.applications[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
     if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
         templates[family] += 1
@@ -168,9 +188,12 @@ def _texts(
             for row in (pair.before, pair.after):
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
-    reader, documents = TurnReader(), {}
+    reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
+    asked_around = doubtful(log, pairs)
     for row, request in again():
         seen = observe(request)
+        if (conversation := log.conversations.conversation[row]) in asked_around:
+            seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:
             log.observed[row] = seen
         if row not in waiting:
@@ -182,10 +205,10 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
                 continue
             pair.a, pair.b = documents[pair.before], documents[pair.after]
-            change = _look(pair, asked, claims, first_claims)
+            change = _look(pair, asked, claims, first_claims, looked)
             if change is not None:
                 yield change
-            pair.a = pair.b = pair.change = None
+            pair.forget_texts()
             _forget(waiting, documents, other, pair)
         if row not in waiting:
             del documents[row]
@@ -196,7 +219,7 @@ def _slimmed(log: Log, changes: Iterable[SpanChange]) -> list[SpanChange]:
     seen: Counter[Hashable] = Counter()
     kept = []
     for change in changes:
-        place = (log.rows.family[change.after], change.place)
+        place = (log.applications[change.after], change.place)
         seen[place] += 1
         slim = seen[place] > _WITH_TEXT
         kept.append(msgspec.structs.replace(change, before_text="", after_text="") if slim else change)
@@ -213,7 +236,9 @@ def _forget(waiting: dict[int, list[Compared]], documents: dict[int, Document], 
         documents.pop(row, None)
 
 
-def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim]) -> SpanChange | None:
+def _look(
+    pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict[int, Claim], looked: Counter[Hashable]
+) -> SpanChange | None:
     assert pair.a is not None and pair.b is not None  # noqa: S101, PT018 - both documents are at hand here
     pair.change = first_change(pair.a, pair.b, pair.same_items)
     if pair.change is not None:
@@ -223,7 +248,7 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
     elif pair.served is Served.HIT:
         return answer_change(pair)
     claim = _first(asked.text, pair)
-    fallback = _first(asked.last, pair) if claim is None and pair.change is not None else None
+    fallback = _otherwise(asked, pair) if claim is None and pair.change is not None else None
     known = first_claims.get(pair.after)
     if known is not None:  # the front of the key has changed; the text is a second cause at most
         if claim is not None and claim.rule != known.rule:
@@ -232,26 +257,39 @@ def _look(pair: Compared, asked: _Rules, claims: list[Claim], first_claims: dict
     if claim is not None:
         claims.append(claim)
         return None
-    moved = answer_change(pair) if pair.change is None else span_change(pair, fallback)
+    if pair.change is None:
+        moved = answer_change(pair)
+    else:
+        field = (pair.log.applications[pair.after], field_shape(pair.change.field))
+        looked[field] += 1
+        moved = span_change(pair, fallback, whole=looked[field] <= _LOOKED_AT)
     if moved is None:
         if fallback is not None:
             claims.append(fallback)
         return None
-    return moved if _may_matter(moved) else None
+    return moved if _may_matter(pair, moved) else None
 
 
 def _is_cut(pair: Compared) -> bool:
     """Say whether the exporter cut or blotted out one of the two texts that differ: then nobody knows."""
     change = pair.change
-    sides = () if change is None else (change.left, change.right)
-    return any(entry is not None and bool(marks_of(entry.raw, entry.turn)) for entry in sides)
+    if change is None:
+        return False
+    if any(entry is not None and marks_of(entry.raw, entry.turn) for entry in (change.left, change.right)):
+        return True
+    if not change.is_text or change.char_offset is None or change.char_offset < _CUT_BEHIND:
+        return False
+    rests = (change.before[change.char_offset :], change.after[change.char_offset :])
+    return any(len(rest) <= _CUT_NOTE and _CUT.fullmatch(rest) for rest in rests)
 
 
-def _may_matter(change: SpanChange) -> bool:
+def _may_matter(pair: Compared, change: SpanChange) -> bool:
     """Say whether a change can be anything but a new question: the newest message may change as it likes.
 
     The exception is a prompt that stands in its newest message, template and all: most of it is the same again.
     """
+    if not change.turn and change.lost < min(_LEAST_LOST, _LEAST_SHARE * pair.log.prompt(pair.after)):
+        return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
     whole = change.length or 1
@@ -261,8 +299,10 @@ def _may_matter(change: SpanChange) -> bool:
 def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[Claim]:
     """Ask the rules for moving values, a place at a time; what none knows gets its fallback."""
     found = []
-    for slot in slots(changes, log.rows.family, log.times):
+    for slot in slots(changes, log):
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
+        if claim is not None:
+            claim.also = (*claim.also, *asked.named(slot.behind))
         for change in slot.changes:
             if claim is not None:
                 found.append(_spread(claim, change))

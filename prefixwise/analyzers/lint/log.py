@@ -50,12 +50,17 @@ class Log:
         """Rows of each conversation, by start."""
         return self.conversations.rows_of()
 
+    @property
+    def applications(self) -> array[int]:
+        """By row, the number of its application."""
+        return self.conversations.application
+
     @cached_property
     def families(self) -> dict[int, list[int]]:
         """Rows of each application, by start."""
         found: dict[int, list[int]] = {}
         for row in self.conversations.order:
-            found.setdefault(self.rows.family[row], []).append(row)
+            found.setdefault(self.applications[row], []).append(row)
         return found
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What rules for moving values share: they differ in the kinds of value that they know, and in what they say of them."""
+"""What rules for moving values share: they differ in the kinds of value that they know, and in what they say."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class MovingValue(SpanRule):
     deployable = False
 
     def detect(self, slot: Slot) -> Claim | None:
+        """Return a claim on a place whose values are most likely of one of the kinds."""
         reading = slot.reading
         if reading is None or reading.kind not in self.kinds or not self.accepts(slot, reading):
             return None
@@ -50,11 +51,11 @@ class MovingValue(SpanRule):
         )
         return found
 
-    def accepts(self, slot: Slot, reading: Candidate) -> bool:
+    def accepts(self, slot: Slot, reading: Candidate) -> bool:  # noqa: ARG002 - for those that look closer
         """Say whether the kind alone is enough; by default, unless only one sign speaks for it."""
         return reading.confidence is not Confidence.POSSIBLE
 
-    def severity_of(self, slot: Slot, reading: Candidate) -> Severity | None:
+    def severity_of(self, slot: Slot, reading: Candidate) -> Severity | None:  # noqa: ARG002 - for those that know
         """Return the severity where it is not what frequency and size make of the rule's own."""
         return None
 

@@ -37,8 +37,10 @@ class Observed(msgspec.Struct, frozen=True):
     Attributes:
         markers: In cache order; `positions`: how many block positions the prompt has.
         automatic: Whether the provider is asked to place a marker by itself.
-        headers: (lower-case name, value) of the request headers that bear on caching.
-        route: (pointer into the record, value) of what says who served the call.
+        headers: (pointer with `record:`, value) of the request headers that bear on caching; where they stand has an
+            empty value.
+        route: (pointer with `record:`, value) of what says who served the call, the most telling first; the model that
+            answered is among them. Both are filled where a conversation has turns that were not served.
         diagnosis: None where the log has none.
     """
 

@@ -37,7 +37,10 @@ class ClockInPrefix(MovingValue):
     code = "PW101"
     summary = "A date or time in the prefix ticks from call to call"
     severity = Severity.CRITICAL
-    fix = "Move the date and time to the newest message, and keep it there when the conversation is sent again; or round it to the day and put it last in the system prompt."
+    fix = (
+        "Move the date and time to the newest message, and keep it there when the conversation is sent "
+        "again; or round it to the day and put it last in the system prompt."
+    )
     safety = Safety.UNSAFE
     where = (
         Where.SYSTEM,

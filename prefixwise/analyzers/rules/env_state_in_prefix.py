@@ -35,7 +35,10 @@ class EnvStateInPrefix(MovingValue):
     code = "PW104"
     summary = "Directory, git status, file list or host in the prefix changes"
     severity = Severity.HIGH
-    fix = "Move the environment to the newest message or behind a tool; leave a snapshot from the start of the session in the prefix as it was."
+    fix = (
+        "Move the environment to the newest message or behind a tool; leave a snapshot from the start of the "
+        "session in the prefix as it was."
+    )
     where = (
         Where.SYSTEM,
         Where.MESSAGES,

@@ -38,7 +38,10 @@ class HistoryRewritten(PairRule):
     where = (Where.MESSAGES,)
     rank = 100
 
-    def detect(self, pair: Compared) -> Claim | None:
+    def detect(self, pair: Compared) -> Claim | None:  # noqa: ARG002 - other rules know better
+        return None
+
+    def otherwise(self, pair: Compared) -> Claim | None:
         change = pair.change
         if change is None or not pair.turn or change.where is not Where.MESSAGES:
             return None

@@ -12,7 +12,9 @@ from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Safety, Severity, Where
 
 _FEW = 3
-_NONCE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w-]{4,40}")
+_BRACKETS = " \t[](){}<>\"'`.,;:#"
+_NONCE = re.compile(r"[\w-]{4,40}")
+_MIXED = re.compile(r"\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]")
 
 
 class RequestIdInPrefix(MovingValue):
@@ -61,12 +63,15 @@ class RequestIdInPrefix(MovingValue):
 
 def _is_nonce(slot: Slot) -> bool:
     """Say whether a short value that is no word and no plain number never comes twice."""
-    values = {value.strip() for value in slot.values}
+    values = {value.strip(_BRACKETS) for value in slot.values}
+    mixed = sum(bool(_MIXED.search(value)) for value in values)
     return (
         len(slot.changes) >= _FEW
         and slot.variants > len(slot.changes)
         and (slot.reading is None or slot.reading.kind is SpanKind.OTHER)
         and all(_NONCE.fullmatch(value) for value in values)
+        and mixed >= _FEW
+        and mixed > len(values) / 2
     )
 
 

@@ -36,7 +36,10 @@ class RetrievedTextInPrefix(MovingValue):
     code = "PW105"
     summary = "Passages, notes or search results in the prefix change from turn to turn"
     severity = Severity.CRITICAL
-    fix = "Put retrieved passages into the newest message and keep them there; only documents that never change belong in the prefix."
+    fix = (
+        "Put retrieved passages into the newest message and keep them there; only documents that never "
+        "change belong in the prefix."
+    )
     where = (
         Where.SYSTEM,
         Where.MESSAGES,

@@ -14,6 +14,8 @@ class UnorderedIteration(MovingValue):
     A list that is built from a set, a map or a directory listing comes out in another order in each process, or on each
     call. The words are the same, the prompt is not.
 
+    The same holds for JSON in a text whose keys come in another order, or with other spacing.
+
     Sort what is rendered into a prompt, by name or by a number that stays.
 
     ```jsonl bad
@@ -38,8 +40,8 @@ class UnorderedIteration(MovingValue):
         Where.MESSAGES,
     )
     rank = 27
-    kinds = frozenset({SpanKind.ORDER})
-    noun = "A list"
+    kinds = frozenset({SpanKind.ORDER, SpanKind.JSON_FORM})
+    noun = "The order of a list or of keys"
 
 
 RULES.add(UnorderedIteration.name, UnorderedIteration())

@@ -59,7 +59,8 @@ class UserDataFirst(MovingValue):
             return None  # who the user is does not change inside a conversation
         found = super().detect(slot)
         if found is None and _one_a_conversation(slot):
-            share = slot.first.equal_after / max(slot.first.length, 1)
+            counted = slot.counted[0] if slot.counted else slot.first
+            share = counted.equal_after / max(counted.length, 1)
             evidence = (f"{share:.0%} of the text behind it is the same again",)
             found = self.claim(slot, Confidence.LIKELY, evidence, noun="Text of one user or one conversation")
         return found
@@ -69,8 +70,8 @@ def _one_a_conversation(slot: Slot) -> bool:
     """Say whether nearly each conversation has a value of its own, in front of text that all have."""
     if slot.in_turns or len(slot.changes) < _FEW or (slot.reading is not None and slot.reading.kind in _OTHERS):
         return False
-    shared = sum(change.equal_after >= _SHARED * change.length for change in slot.changes)
-    return slot.variants > _OWN * len(slot.changes) and shared > _OWN * len(slot.changes)
+    shared = sum(change.equal_after >= _SHARED * change.length for change in slot.counted)
+    return slot.variants > _OWN * len(slot.changes) and shared > _OWN * len(slot.counted)
 
 
 RULES.add(UserDataFirst.name, UserDataFirst())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # One line a language; a slash parts spellings of one name.
 _MONTHS = """
-january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep/sept october/oct november/nov december/dec
+january february march april may june july august september october november december
+jan feb mar apr may jun jul aug sep/sept oct nov dec
 januar/jänner februar/feber märz/mär/mrz april mai juni juli august september oktober/okt november dezember/dez
 janvier/janv février/févr/fév mars avril/avr mai juin juillet/juil août septembre octobre novembre décembre/déc
 enero/ene febrero marzo abril/abr mayo junio julio agosto/ago septiembre/setiembre octubre noviembre diciembre/dic
@@ -13,8 +14,7 @@ gennaio/gen febbraio marzo aprile maggio/mag giugno/giu luglio/lug agosto settem
 januari februari maart/mrt april mei juni juli augustus september oktober november december
 januari februari mars april maj juni juli augusti september oktober november december
 januar februar marts april maj juni juli august september oktober november december/des
-tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta
-stycznia/sty lutego/lut marca kwietnia/kwi maja czerwca/cze lipca/lip sierpnia/sie września/wrz października/paź listopada/lis grudnia/gru
+stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
 января/янв февраля/фев марта апреля/апр мая июня июля августа/авг сентября/сен октября/окт ноября/ноя декабря/дек
 ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
 """
@@ -28,7 +28,6 @@ lunedì martedì mercoledì giovedì venerdì sabato domenica
 maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
 måndag tisdag onsdag torsdag fredag lördag söndag
 mandag tirsdag onsdag torsdag fredag lørdag søndag
-maanantai tiistai keskiviikko torstai perjantai lauantai sunnuntai
 poniedziałek wtorek środa czwartek piątek sobota niedziela
 понедельник вторник среда четверг пятница суббота воскресенье
 pazartesi salı çarşamba perşembe cuma cumartesi pazar
@@ -50,7 +49,5 @@ MONTHS: dict[str, int] = _numbered(_MONTHS, 1)
 DAYS: dict[str, int] = _numbered(_DAYS, 0)
 """0 for Monday, by the name in lower case, without a dot."""
 
-ALSO_WORDS = frozenset(
-    {"set", "out", "ago", "may", "mar", "mag", "gen", "mart", "lis", "lip", "cze", "mei", "mars", "march"}
-)
+ALSO_WORDS = frozenset({"set", "out", "ago", "may", "mar", "mag", "gen", "mart", "mei", "mars", "march"})
 """Names of months that are words of their own: a number beside them is a date only with a year or a capital."""

@@ -2,54 +2,93 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
+from prefixwise.analyzers.values.calendar_words import DAYS, MONTHS
 from prefixwise.analyzers.values.dates import Clock, clock_at, elapsed, read
+from prefixwise.analyzers.values.environment import is_listing
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
-from prefixwise.analyzers.values.quotes import Quoted
+from prefixwise.analyzers.values.labels import word_set
+from prefixwise.analyzers.values.quotes import Quoted, words_of
 from prefixwise.core.finding import Confidence
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _LONGEST_STEP = 400 * _DAY
+_NEAR = 40
 _SKEW = 300.0
 """Seconds by which the clocks of two gateways may disagree."""
 
-_NOW = frozenset(
-    "now today current currently date time datetime timestamp timestamps ts clock day weekday week month year tonight hour minute epoch unix "
-    "generated rendered received sent updated refreshed fetched captured started iat nbf asof local utc gmt "
-    "heute jetzt aktuell aktuelle aktuelles datum uhrzeit zeit zeitstempel stand wochentag "
-    "aujourd'hui aujourd maintenant date heure jour hoy ahora fecha hora actual oggi ora data adesso "
-    "hoje agora vandaag nu tijd huidige datum idag klockan tid dzisiaj dziś godzina сегодня сейчас дата время 今日 今天 現在 现在 日時 日期 时间".split()
+_NOW = word_set(
+    """
+    now today current currently date time datetime timestamp timestamps ts clock day weekday week month year
+    tonight hour minute epoch unix generated rendered received sent updated refreshed fetched captured started
+    iat nbf asof local utc gmt heute jetzt aktuell aktuelle aktuelles datum uhrzeit zeit zeitstempel stand
+    wochentag aujourd'hui aujourd maintenant heure jour hoy ahora fecha hora actual oggi ora data adesso hoje
+    agora vandaag nu tijd huidige idag klockan tid dzisiaj dziś godzina сегодня сейчас дата время
+    """
 )
-_PLANNED = frozenset(
-    "departure departs arrival arrives deadline due appointment birth birthday dob born effective valid expires expiry expiration exp until "
-    "since opening opens closes closing slot booking booked meeting schedule scheduled event delivery deliver release published version "
-    "invoice checkin checkout check-in check-out founded start end begin ends starts flight train pickup reservation renewal cutoff "
-    "elapsed duration uptime took timer countdown runtime remaining eta "
-    "abfahrt ankunft termin frist geburtsdatum départ arrivée échéance salida llegada vencimiento partenza arrivo scadenza".split()
+_NOW_PHRASE = re.compile(
+    r"(?i)\b(?:as of|as at|it is|it's|il est|son las|sono le)\s|今日|今天|現在|现在|日時|日期|时间|本日"
 )
-_DURATION = frozenset("elapsed duration uptime took timer countdown runtime remaining eta length lasted".split())
-_PARTS_OF_DAY = frozenset("morning afternoon evening night noon midday midnight morgen abend nacht matin soir".split())
+_PLANNED = word_set(
+    """
+    departure departs arrival arrives deadline due appointment birth birthday dob born effective valid expires
+    expiry expiration exp until since opening opens closes closing slot booking booked meeting schedule
+    scheduled event delivery deliver release published version invoice checkin checkout check-in check-out
+    founded start end begin ends starts flight train pickup reservation renewal cutoff elapsed duration uptime
+    took timer countdown runtime remaining eta abfahrt ankunft termin frist geburtsdatum départ arrivée échéance
+    salida llegada vencimiento partenza arrivo scadenza
+    """
+)
+_DURATION = word_set(
+    """
+    elapsed duration uptime took timer countdown runtime remaining eta length lasted
+    """
+)
+_NUMBERED = word_set("id ids number no nonce uid account phone order ticket reference ref isbn serial sku ean invoice")
+_NAMES = frozenset((*DAYS, *MONTHS))
+_UNITS = {
+    "year": (Precision.LONGER, range(2015, 2100)),
+    "month": (Precision.LONGER, range(1, 13)),
+    "hour": (Precision.HOUR, range(24)),
+}
+_PARTS_OF_DAY = word_set(
+    """
+    morning afternoon evening night noon midday midnight morgen abend nacht matin soir
+    """
+)
 
 
 def clock(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     """Return the reading of a difference as a clock, None where the two values are no dates or times.
 
+    One time in two notations is a reading as `locale`.
+
     Args:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
-    if not place.one_line:
+    if not place.swapped or is_listing(place.line_after):
         return None
+    if not (_may_be_time(place.from_value) and _may_be_time(place.to_value)):
+        return _part_of_day(place)
     first = clock_at(place.line_before, place.part, place.before_end)
     second = clock_at(place.line_after, place.part, place.after_end)
     if first is None or second is None:
-        return _part_of_day(place)
-    step = elapsed(first, second)
-    if step == 0 or first.bare != second.bare:
+        return _named_unit(place)
+    if first.bare != second.bare:
         return None
+    step = elapsed(first, second)
+    if step == 0:
+        return Candidate(SpanKind.LOCALE, Confidence.LIKELY, ("the same date or time in another notation",))
     confidence, evidence = _judged(place, second, step, series)
     return Candidate(SpanKind.CLOCK, confidence, evidence, precision=second.precision, seconds=step)
+
+
+def _may_be_time(value: str) -> bool:
+    return any(map(str.isdigit, value)) or not _NAMES.isdisjoint(words_of(value))
 
 
 def _judged(
@@ -59,10 +98,14 @@ def _judged(
     evidence = [
         f"a {'run of digits that counts time' if value.bare else 'date or time'} that names the {value.precision}"
     ]
-    planned = bool(place.label_words & _PLANNED)
-    if place.near_words & _DURATION or place.label_words & _DURATION:
+    left = place.line_after[max(0, value.start - _NEAR) : value.start]
+    before = place.label_words | frozenset(words_of(left)[-3:])
+    planned = bool(before & _PLANNED)
+    if value.bare and before & _NUMBERED:
+        return Confidence.POSSIBLE, (*evidence, "but its label speaks of an identifier")
+    if (place.near_words | before) & _DURATION:
         return Confidence.POSSIBLE, (*evidence, "may be a duration")
-    told = bool((place.scope_words | place.near_words) & _NOW) and not planned
+    told = bool((place.scope_words | place.near_words | before) & _NOW or _NOW_PHRASE.search(left)) and not planned
     if told:
         evidence.append("what stands before it speaks of a time")
     steps = _steps(series)
@@ -87,7 +130,9 @@ def _moves_like_now(value: Clock, step: float, *, told: bool, planned: bool) -> 
     if value.bare:
         return value.precision in (Precision.SECOND, Precision.SUB_SECOND) and 0 < step <= 7 * _DAY
     if value.moment is None:
-        return value.time_of_day is not None and 0 < step <= 6 * _HOUR
+        # `3:16` may be a verse or a score, `09:14` is a time.
+        written_out = value.end - value.start >= len("09:14")
+        return value.time_of_day is not None and written_out and 0 < step <= 6 * _HOUR
     return value.time_of_day is not None and 0 < step <= _LONGEST_STEP
 
 
@@ -98,8 +143,7 @@ def _fine(value: Clock) -> bool:
 def _steps(series: Sequence[str]) -> list[float]:
     """Return how far each value of a series is from the one before it, where it moved."""
     clocks = [read(value) for value in series]
-    pairs = zip(clocks, clocks[1:], strict=False)
-    steps = [elapsed(one, other) for one, other in pairs if one is not None and other is not None]
+    steps = [elapsed(one, other) for one, other in pairwise(clocks) if one is not None and other is not None]
     return [step for step in steps if step]
 
 
@@ -111,6 +155,15 @@ def _part_of_day(place: Quoted) -> Candidate | None:
     told = bool(place.label_words & _NOW) or place.left.lower().endswith(("good ", "guten ", "bon "))
     confidence = Confidence.LIKELY if told else Confidence.POSSIBLE
     return Candidate(SpanKind.CLOCK, confidence, ("names a part of the day",), precision=Precision.HOUR)
+
+
+def _named_unit(place: Quoted) -> Candidate | None:
+    """Return the reading of a plain number whose label is a unit of time: `hour: 9`, `Current year: 2026`."""
+    unit = _UNITS.get(place.label.removeprefix("current "))
+    values = place.from_value, place.to_value
+    if unit is None or not all(value.isdigit() and len(value) <= 4 and int(value) in unit[1] for value in values):
+        return None
+    return Candidate(SpanKind.CLOCK, Confidence.LIKELY, (f"its label names the {unit[0]}",), precision=unit[0])
 
 
 def moves_with(step: float, calls: float, precision: Precision) -> bool:

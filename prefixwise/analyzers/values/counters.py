@@ -5,25 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
+from prefixwise.analyzers.values.labels import word_set
 from prefixwise.analyzers.values.numbers import numbers
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
 
-_TELLING = frozenset(
-    "remaining left used usage use budget token tokens round rounds turn turns step steps cost costs spent spend percent % attempt attempts try tries "
-    "retry retries iteration iterations iter loop count counter counts total progress messages calls requests credits credit quota context "
-    "elapsed uptime duration runtime countdown so completed done pending processed seen consumed available characters chars "
-    "unread queue cycle cycles pass tick ticks sequence seq exchanges replies interactions "
-    "verbleibend übrig runde schritt versuch restant restants étape restante restantes paso rimanenti passo resterend stap kvar".split()
+_TELLING = word_set(
+    """
+    remaining left used usage budget token tokens round rounds turn turns step steps cost costs spent spend
+    percent % attempt attempts try tries retry retries iteration iterations iter loop count counter counts total
+    progress messages calls requests credits credit quota context elapsed uptime duration runtime countdown
+    completed pending processed seen consumed available characters chars unread queue cycle cycles pass tick
+    ticks sequence seq exchanges replies interactions verbleibend übrig runde schritt versuch restant restants
+    étape restante restantes paso rimanenti passo resterend stap kvar
+    """
 )
-_OTHERWISE = frozenset(
-    "price prices age zip postal postcode phone year version port room clause section article chapter figure temperature weather score rank "
-    "rating distance weight height size id ids uuid nonce number no nr page line latitude longitude lat lon lng seat gate platform "
-    "floor building street order invoice model release build salary balance dose bpm seed".split()
+_OTHERWISE = word_set(
+    """
+    price prices age zip postal postcode phone year version port room clause section article chapter figure
+    temperature weather score rank rating distance weight height size id ids uuid nonce number no nr page line
+    latitude longitude lat lon lng seat gate platform floor building street order invoice model release build
+    salary balance dose bpm seed
+    """
 )
-_NUMERIC = re.compile(r"[\d\s,.:%/$€£kKmM'’\u00a0\u202f()-]*")
+_LIMITS = word_set("max maximum min minimum limit limits cap threshold ceiling default per size")
+_RUNNING = word_set("remaining left used spent consumed so far")
+_NUMERIC = re.compile(r"(?:[$€£+-]?\s?\d(?:[\d,._:'’ \u00a0\u202f]*\d)?\s?(?:[kKmMhs%]|min)?[\s/()]{0,3}(?:- |of )?)+")
 _MIXED = 0.6
 """Share of steps in one direction from which a labelled number still counts as a counter: budgets are refilled."""
 
@@ -35,7 +45,7 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
-    if not place.one_line or not _NUMERIC.fullmatch(place.part_before) or not _NUMERIC.fullmatch(place.part_after):
+    if not place.swapped or not _NUMERIC.fullmatch(place.from_value) or not _NUMERIC.fullmatch(place.to_value):
         return None
     pair = _number_at(place.line_before, place.part), _number_at(place.line_after, place.part)
     if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
@@ -45,9 +55,11 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     rising = sum(step > 0 for step in steps) / len(steps)
     steady = max(rising, 1 - rising)
     # A word beside the number says what is counted; the words of a far heading often speak of something else.
-    words = place.label_words | place.near_words | frozenset(" ".join(place.scope[:2]).split())
+    words = place.label_words | place.words_before | place.words_behind | frozenset(" ".join(place.scope[:2]).split())
     told = bool(words & _TELLING)
-    denied = bool(place.label_words & _OTHERWISE) and not place.label_words & _TELLING
+    limit = bool(place.label_words & _LIMITS) and not place.label_words & _RUNNING
+    of_its_own = bool((place.label_words | place.words_before) & _OTHERWISE) and not place.label_words & _TELLING
+    denied = limit or of_its_own
     return Candidate(
         SpanKind.COUNTER, _confidence(len(steps), steady, told=told, denied=denied), _evidence(steps, told=told)
     )
@@ -64,7 +76,8 @@ def _confidence(steps: int, steady: float, *, told: bool, denied: bool) -> Confi
 def _evidence(steps: list[Decimal], *, told: bool) -> tuple[str, ...]:
     rising = sum(step > 0 for step in steps)
     if rising in (0, len(steps)):
-        way = f"a number that {'rises' if rising else 'falls'} from call to call ({len(steps)} step{'s' * (len(steps) > 1)})"
+        count = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
+        way = f"a number that {'rises' if rising else 'falls'} from call to call ({count})"
     else:
         way = f"a number that rises in {rising} of {len(steps)} steps and falls in the others"
     return (way, "the words beside it say that something is counted") if told else (way,)
@@ -85,7 +98,7 @@ def _steps(series: Sequence[str]) -> list[Decimal]:
     width = min(map(len, rows), default=0)
     best: list[Decimal] = []
     for column in zip(*(row[:width] for row in rows), strict=True):
-        steps = [other - one for one, other in zip(column, column[1:], strict=False) if other != one]
+        steps = [other - one for one, other in pairwise(column) if other != one]
         if steps and (not best or _steady(steps) > _steady(best)):
             best = steps
     return best

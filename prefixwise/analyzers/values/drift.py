@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from typing import Any
 
 import msgspec
 
-_SPACES = re.compile(r"\s+")
-_TRAILING = re.compile(r"[ \t]+(?=\n|$)")
+_SPACES = re.compile(r"[ \t\n\r\f\v]+")
+_TRAILING = re.compile(r"(?<![ \t])[ \t]++(?=\n|\Z)")
 _LEADING = re.compile(r"(?m)^[ \t]+")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\([\"\\/bfnrt])")
+_NAMED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _QUOTES = str.maketrans(
     {**dict.fromkeys("‘’‚′", "'"), **dict.fromkeys("“”„″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-"), "…": "..."}
 )
@@ -84,16 +87,31 @@ def _folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
-def escapes(before: str, after: str) -> str | None:
-    r"""Return in words how two texts differ if it is in `\u` escapes for characters alone; None otherwise."""
-    if before == after or not ("\\u" in before or "\\u" in after):
+def unicode_escapes(before: str, after: str) -> str | None:
+    r"""Return in words how two texts differ if one writes `\u00e5` for a character; None otherwise."""
+    if before == after or "\\u" not in before + after:
         return None
-    return r"\u escapes in place of characters" if _unescaped(before) == _unescaped(after) else None
+    return r"\u escapes in place of characters" if _spelled(before) == _spelled(after) else None
 
 
-def _unescaped(text: str) -> str:
-    joined = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+def json_escapes(before: str, after: str) -> str | None:
+    r"""Return in words how two texts differ if one writes `\"` or `\n` for a character; None otherwise."""
+    if before == after or "\\" not in before + after:
+        return None
+    one, other = (_spelled(_ESCAPE.sub(lambda match: _NAMED.get(match[1], match[1]), text)) for text in (before, after))
+    return "escapes in place of characters" if one == other else None
+
+
+def _spelled(text: str) -> str:
+    joined = _CODE.sub(lambda match: chr(int(match[1], 16)), text)
     return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def references(before: str, after: str) -> str | None:
+    """Return in words how two texts differ if one writes `&amp;` for a character; None otherwise."""
+    if before == after or "&" not in before + after or html.unescape(before) != html.unescape(after):
+        return None
+    return "character references in place of characters"
 
 
 def json_equal(before: str, after: str) -> str | None:
@@ -104,9 +122,13 @@ def json_equal(before: str, after: str) -> str | None:
     if before == after:
         return None
     try:
-        one, other = msgspec.json.decode(before), msgspec.json.decode(after)
+        return _ways(before, after)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
+
+
+def _ways(before: str, after: str) -> str | None:
+    one, other = msgspec.json.decode(before), msgspec.json.decode(after)
     if not isinstance(one, (dict, list)) or _strict(one) != _strict(other):
         return None
     ways = []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
+from prefixwise.analyzers.values.labels import word_set
 from prefixwise.analyzers.values.person import is_about_a_person
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.analyzers.values.versions import is_model, is_version
 from prefixwise.core.finding import Confidence
 
 _REACH = 400
+_LONGEST = 256
 _TOKEN = re.compile(r"[\w.~+-]+")
 
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
@@ -20,47 +23,53 @@ _JWT = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]+){0,2}\.?")
 _PREFIXED = re.compile(r"([a-z][a-zA-Z]{0,14}(?:[_-][a-z]{2,10})?)[_.-]+([A-Za-z0-9][\w-]{2,})")
 _COMPOSITE = re.compile(r"[0-9a-z]{2,10}(?:-[0-9a-z]{2,10}){1,4}|[0-9A-Z]{2,10}(?:-[0-9A-Z]{2,10}){1,4}")
 _SHORT = re.compile(r"[A-Za-z0-9]{4,15}|[A-Za-z0-9_-]{6,15}")
+_LABELLED = re.compile(r"[A-Za-z0-9_.-]{2,64}")
 _MONTH_OR_DATE = re.compile(r"(?:19|20)\d\d-?(?:0\d|1[0-2])(?:-?[0-3]\d)?")
 
-_PREFIXES = frozenset(
-    "req request msg message call toolu thread run resp response chatcmpl cmpl conv conversation chat sess session trace span evt event "
-    "asst step file fc rs item task job batch ref ticket tx txn txid order ord inv invocation exec execution corr correlation nonce "
-    "gen generation id uid guid wf workflow turn mem obs log tool tu cus sub pi ch in evtid rid cid tid mid sid srvtoolu".split()
+_PREFIXES = word_set(
+    """
+    req request msg message call toolu thread run resp response chatcmpl cmpl conv conversation chat sess
+    session trace span evt event asst step file fc rs item task job batch ref ticket tx txn txid order ord inv
+    invocation exec execution corr correlation nonce gen generation id uid guid wf workflow turn mem obs log
+    tool tu cus sub pi ch in evtid rid cid tid mid sid srvtoolu
+    """
 )
-_ID = frozenset(
-    "id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency requestid messageid threadid".split()
+_ID = word_set(
+    """
+    id ids uuid guid nonce cch ulid cuid ksuid rid traceparent correlation jti etag idempotency seed salt random rand
+    buster requestid messageid threadid
+    """
 )
-_MADE = frozenset(
-    "trace span request session message msg reply conversation chat thread run call invocation execution job transaction txn ticket "
-    "reference ref token key salt seed hash digest checksum fingerprint signature sig event cursor canary boundary marker".split()
+_MADE = word_set(
+    """
+    trace span request session message msg reply conversation chat thread run call invocation execution job
+    transaction txn ticket reference ref token key salt seed hash digest checksum fingerprint signature sig
+    event cursor canary boundary marker
+    """
 )
 
 
 def identifier(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as an identifier, None where the two values have no such shape."""
-    if not place.one_line:
+    if not place.swapped:
         return None
     first, second = (_token_at(line, place.part) for line in (place.line_before, place.line_after))
     if not first or not second or _another_thing(first) or _another_thing(second):
         return None
-    shapes = identifier_shape(first), identifier_shape(second)
-    labels = place.label_words | (_key_before(place) or frozenset())
+    labels = place.label_words | _key_before(place)
     is_id, made = bool(labels & _ID), bool(labels & _MADE)
+    shapes = identifier_shape(first), identifier_shape(second)
+    sure = True
     if shapes[0] and shapes[1]:
-        name = shapes[1] if shapes[0] == shapes[1] else "a string made by a machine"
-        evidence = (f"both are {name}",)
-        sure = True
+        what = shapes[1] if shapes[0] == shapes[1] else "strings made by a machine"
+    elif (is_id or made) and _is_code(first, digits=is_id) and _is_code(second, digits=is_id):
+        what = "short codes"
+    elif _is_composite(first) and _is_composite(second):
+        what, sure = "short codes", False
     else:
-        evidence = ("both are short codes",)
-        sure = (is_id or made) and _is_code(first, digits=is_id) and _is_code(second, digits=is_id)
-        if not sure and not (
-            _COMPOSITE.fullmatch(first) and _COMPOSITE.fullmatch(second) and _mixed(first) and _mixed(second)
-        ):
-            return None
-    if is_id or made:
-        evidence = (*evidence, "the word before it speaks of an identifier")
-    if is_about_a_person(place) and not made:
-        sure = False
+        return None
+    evidence = (f"both are {what}", *(("the word before it speaks of an identifier",) if is_id or made else ()))
+    sure = sure and (made or not is_about_a_person(place))
     return Candidate(SpanKind.IDENTIFIER, Confidence.LIKELY if sure else Confidence.POSSIBLE, evidence)
 
 
@@ -72,6 +81,8 @@ def identifier_shape(token: str) -> str | None:
         return "ULIDs"
     if token.startswith("eyJ") and _JWT.fullmatch(token):
         return "signed tokens"
+    if token.isdigit():
+        return "long numbers" if len(token) >= 15 else None
     if _HEX.fullmatch(token):
         return "hexadecimal strings" if _mixed(token.removeprefix("0x")) else None
     match = _PREFIXED.fullmatch(token)
@@ -82,13 +93,15 @@ def identifier_shape(token: str) -> str | None:
 
 def looks_random(token: str) -> bool:
     """Tell whether a string of letters and digits is too irregular to be made of words and numbers."""
+    if len(token) > _LONGEST:
+        return False  # a picture or a text in base64
     chunk = max(re.split(r"[-_.~+]", token), key=len)
     if len(chunk) < 10 or not chunk.isascii():
         return False
     classes = [1 if c.isdigit() else 2 if c.isupper() else 3 for c in chunk]
     # A capital before small letters is how words are joined; every other change of class is not.
-    changes = sum(one != other and (one, other) != (2, 3) for one, other in zip(classes, classes[1:], strict=False))
-    digit_runs = sum(one != 1 and other == 1 for one, other in zip([0, *classes], classes, strict=False))
+    changes = sum(one != other and (one, other) != (2, 3) for one, other in pairwise(classes))
+    digit_runs = sum(one != 1 and other == 1 for one, other in pairwise([0, *classes]))
     share = changes / len(chunk)
     return (digit_runs >= 2 and share >= 0.25) or (len(chunk) >= 20 and digit_runs >= 1 and share >= 0.2)
 
@@ -105,9 +118,15 @@ def _is_made(rest: str, *, known: bool) -> bool:
 
 def _is_code(token: str, *, digits: bool) -> bool:
     """Tell whether a string can be a short identifier; where the label says id, a plain number is one."""
-    if digits and token.isdigit():
+    if digits and token.replace(".", "", 1).isdigit():
         return True
-    return _SHORT.fullmatch(token) is not None and any(c.isdigit() for c in token) and (digits or not token.isdigit())
+    shape = _LABELLED if digits else _SHORT
+    return shape.fullmatch(token) is not None and any(c.isdigit() for c in token) and not token.isdigit()
+
+
+def _is_composite(token: str) -> bool:
+    """Tell whether a string is short runs of letters and digits that hyphens join: `7f31-0682`."""
+    return _COMPOSITE.fullmatch(token) is not None and _mixed(token)
 
 
 def _mixed(token: str) -> bool:

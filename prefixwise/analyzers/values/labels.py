@@ -19,6 +19,11 @@ _KEY_START = re.compile(r"[\n{}\[\](),;|<>\"'`?&]|[.!?]\s|\s[-–—•*]\s")
 _LIST_MARK = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s+")
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that parts them by white space."""
+    return frozenset(text.split())
+
+
 def words(text: str) -> str:
     """Return a key or heading as lower-case words: `messageId`, `message_id` and `# Message id` are `message id`."""
     plain = text.strip(_MARKUP)[-_LONGEST:]
@@ -31,10 +36,16 @@ def scope(text: str, at: int) -> tuple[str, ...]:
     The key on its line (`"received": …`, `Current time: …`, `| Time | …`, `cwd=…`), lines above that open a list or a
     nested block, the heading above, and the tags it stands in, innermost first.
     """
-    start = text.rfind("\n", 0, at) + 1
-    left = text[max(start, at - 200) : at]
     lowest = max(0, at - _FARTHEST)
-    found = [key_of(left), *_openers(text, start, lowest), _heading(text, start, lowest), *_tags(text, at)]
+    start = max(text.rfind("\n", lowest, at) + 1, lowest)
+    left = text[max(start, at - 200) : at]
+    found = [
+        key_of(left),
+        *_outer_keys(left),
+        *_openers(text, start, lowest),
+        _heading(text, start, lowest),
+        *_tags(text, at),
+    ]
     return tuple(dict.fromkeys(name for name in found if name))
 
 
@@ -62,6 +73,22 @@ def _key_before(left: str, at: int, behind: str) -> str:
         key = key.rpartition(" ")[2]
     name = words(key)
     return name if name and name.count(" ") < 6 and not name.isdigit() else ""
+
+
+def _outer_keys(left: str) -> list[str]:
+    """Return the keys of the objects on the line that are open where `left` ends, innermost first."""
+    found: list[str] = []
+    depth = 0
+    for at in range(len(left) - 1, 0, -1):
+        if left[at] in "}])":
+            depth += 1
+        elif left[at] in "{[(":
+            depth -= 1
+            if depth < 0:
+                depth = 0
+                if left[:at].rstrip().endswith((":", "=")) and len(found) < 3:
+                    found.append(key_of(left[:at]))
+    return found
 
 
 def _openers(text: str, start: int, lowest: int) -> list[str]:

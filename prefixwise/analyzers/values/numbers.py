@@ -7,17 +7,18 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from prefixwise.analyzers.values.calendar_words import DAYS
-from prefixwise.analyzers.values.dates import clock_at, elapsed, read
+from prefixwise.analyzers.values.dates import elapsed, read
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
 
 _NUMBER = re.compile(
-    r"(?<![\w.])(?:(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\w:])"
-    r"|[$€£]?\s?(?P<n>\d+(?:[.,'’ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d+)?)\s?(?P<unit>[kKmM](?![^\W\d_])|bn\b)?)"
+    r"(?<![\w.])(?P<clock>(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\w:]))"
+    r"|(?<![\w.])(?P<span>(?:(?P<hh>\d{1,4})\s?h\s?)?(?P<mm>\d{1,4})\s?m(?:in)?(?:\s?(?P<ss>\d{1,2})\s?s)?(?!\w))"
+    r"|[$€£]?\s?(?P<n>\d+(?:[.,_'’ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d+)?)\s?(?P<unit>[kKmM](?![^\W\d_])|bn\b)?"
 )
 _SCALE = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
-_GROUPED = re.compile(r"\d{1,3}(?:([.,'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:([.,])\d+)?")
+_GROUPED = re.compile(r"\d{1,3}(?:([.,_'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:([.,])\d+)?")
 
 
 class Number(NamedTuple):
@@ -36,9 +37,11 @@ def numbers(text: str) -> list[Number]:
     found = []
     for match in _NUMBER.finditer(text[:400]):
         if match["n"] is None:
-            clock = [int(match[name]) for name in "hms" if match[name]]
-            seconds = sum(unit * 60**power for power, unit in enumerate(reversed(clock)))
-            found.append(Number(match.start(), match.end(), Decimal(seconds)))
+            units = ["h", "m", "s"] if match["clock"] else ["hh", "mm", "ss"]
+            value = Decimal(0)
+            for unit, scale in zip(units, (3600, 60, 1), strict=True):
+                value += int(match[unit] or 0) * scale
+            found.append(Number(match.start(), match.end(), value))
         elif len(match["n"]) <= 40:
             scale = _SCALE.get((match["unit"] or "").lower()[:1], 1)
             found.append(Number(match.start("n"), match.end(), readings(match["n"])[0] * scale))
@@ -65,12 +68,14 @@ def same_number_other_format(before: str, after: str) -> str | None:
     """Return in words how two short values write the same number, date or time differently; None where they do not."""
     if before == after:
         return None
+    return _same_number(before, after) or _same_time(before, after)
+
+
+def _same_number(before: str, after: str) -> str | None:
     first, second = before.strip(" $€£%"), after.strip(" $€£%")
-    if _is_number(first) and _is_number(second):
-        if first != second and set(readings(first)) & set(readings(second)):
-            return "the same number with other separators"
+    if first == second or not (_is_number(first) and _is_number(second)):
         return None
-    return _same_time(before, after)
+    return "the same number with other separators" if set(readings(first)) & set(readings(second)) else None
 
 
 def _is_number(text: str) -> bool:
@@ -90,18 +95,10 @@ def _same_time(before: str, after: str) -> str | None:
 
 
 def locale_format(place: Quoted) -> Candidate | None:
-    """Return the reading of a difference as one value in two countries' notations."""
-    if not place.one_line:
+    """Return the reading of a difference as one number, or one day of the week, in two countries' notations."""
+    if not place.swapped:
         return None
-    why = same_number_other_format(place.from_value, place.to_value) or _same_at(place)
+    values = place.from_value, place.to_value
+    days = [DAYS.get(value.lower()) for value in values]
+    why = "the same day of the week in another language" if days[0] == days[1] is not None else _same_number(*values)
     return Candidate(SpanKind.LOCALE, Confidence.LIKELY, (why,)) if why else None
-
-
-def _same_at(place: Quoted) -> str | None:
-    """Compare the dates and times that the differing characters are part of."""
-    one = clock_at(place.line_before, place.part, place.before_end)
-    other = clock_at(place.line_after, place.part, place.after_end)
-    if one is None or other is None:
-        days = [DAYS.get(value.lower()) for value in (place.from_value, place.to_value)]
-        return "the same day of the week in another language" if days[0] == days[1] is not None else None
-    return _same_time(place.line_before[one.start : one.end], place.line_after[other.start : other.end])

@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from prefixwise.analyzers.values.hunks import Hunk
+from prefixwise.analyzers.values.hunks import Hunk, common_prefix, common_suffix
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.core.finding import Confidence
 
 _LONGEST = 8_000
+_WORD = r"(?:example|ex\.|sample|demo|shot|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld)"
+_ASKED = r"(?:Q|Question|Input|User|Human|Frage|Pregunta|Entrada|Review|Text)"
 _EXAMPLE = re.compile(
-    r"(?im)^[ \t]{0,8}(?:[#*_\[(]{0,4}\s?(?:example|ex\.|sample|demo|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld|shot)\b[^\n]{0,40}|<(?:example|sample|shot)\b[^>\n]{0,80}>"
-    r"|(?:[*_]{0,2}(?:Q|Question|Input|User|Human|Frage|Pregunta|Entrada|Review|Text)[*_]{0,2}(?:\s?\d{1,3})?\s?[:：]))"
+    rf"(?im)^[ \t]{{0,8}}(?:[#*_\[(]{{0,4}}\s?{_WORD}(?!\w)[^\n]{{0,40}}|<(?:example|sample|shot)\b[^>\n]{{0,80}}>"
+    rf"|[*_]{{0,2}}{_ASKED}[*_]{{0,2}}(?:\s?\d{{1,3}})?\s?[:：])"
 )
-_NUMBERED = re.compile(r"^(?:[#*_\[(<]{0,4}\s?\w{2,10}\s?#?\d{1,3}\b|\s*(?:\(?\d{1,3}[.)\]]))")
+_NUMBERED = re.compile(
+    rf"^[#*_\[(<\s]{{0,6}}(?:(?:{_WORD}|item|step|no\.?|question|q)\s?#?\d{{1,3}}\b"
+    r"|\d{1,3}[.)\]])",
+    re.IGNORECASE,
+)
+_SPOKEN_OF = ("example", "shot", "sample", "demonstration", "beispiel", "exempl", "ejempl", "esempi", "voorbeeld")
+_COUNTED = "0123456789eaiotnsr"
+"""Characters that two orders of the same parts hold equally often: counting them rules out nearly all texts at once."""
+_BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -24,9 +34,9 @@ def order_only(before: str, after: str) -> str | None:
     Two texts differ in order only if they hold the same parts equally often. Numbers that count the parts
     (`1.`, `Example 2:`) do not belong to them.
     """
-    if before == after or abs(len(before) - len(after)) > 16 + len(before) // 8:
+    if before == after or max(len(before), len(after)) > _LONGEST:
         return None
-    if len(before) > _LONGEST or len(after) > _LONGEST:
+    if any(before.count(character) != after.count(character) for character in _COUNTED):
         return None
     if len(one := _examples(before)) > 1 and _same(one, _examples(after)):
         return "examples"
@@ -51,6 +61,10 @@ def _parts(text: str) -> list[str]:
     return []
 
 
+def _elements(text: str) -> list[str]:
+    return _BETWEEN_TAGS.split(text.strip())
+
+
 def _sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE_END.split(text.strip())]
 
@@ -59,6 +73,7 @@ _SPLITS: tuple[tuple[str, Callable[[str], list[str]]], ...] = (
     ("lines", _lines),
     ("parts", _parts),
     ("blocks", _blocks),
+    ("elements", _elements),
     ("sentences", _sentences),
 )
 
@@ -73,7 +88,10 @@ def _examples(text: str) -> list[str]:
     if len(starts) < 2:
         return []
     ends = [*starts[1:], len(text)]
-    return [_bare(text[start:end]) for start, end in zip(starts, ends, strict=True)]
+    found = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    if not any("\n\n" in example for example in found[:-1]):  # what follows the last one is no part of it
+        found[-1] = found[-1].partition("\n\n")[0]
+    return [_bare(example) for example in found]
 
 
 def _bare(example: str) -> str:
@@ -83,26 +101,39 @@ def _bare(example: str) -> str:
 
 def subset_of_examples(before: str, after: str) -> str | None:
     """Return in words how the examples of two texts stand to each other, None where they hold none or the same ones."""
+    low = before.lower()
+    if not any(word in low for word in _SPOKEN_OF):
+        return None
     one, other = _examples(before), _examples(after)
     if not one or not other or one == other:
         return None
     if sorted(one) == sorted(other):
         return "the same examples in another order"
-    shared = set(one) & set(other)
-    if shared:
+    gone = [example for example in one if example not in other]
+    come = [example for example in other if example not in one]
+    if len(gone) == len(come) and any(_alike(old, new) for old, new in zip(gone, come, strict=True)):
+        return None  # a value inside an example changed, or what follows the last one
+    if len(gone) < len(one):
         return "other examples, some of them the same"
     return "other examples" if len(one) == len(other) else None
 
 
+def _alike(one: str, other: str) -> bool:
+    """Tell whether two examples are one with a change in it."""
+    kept = common_prefix(one, other)
+    kept += common_suffix(one, other, min(len(one), len(other)) - kept)
+    return kept >= 0.6 * max(len(one), len(other))
+
+
 def order(before: str, after: str, hunk: Hunk) -> Candidate | None:
-    """Return the reading of a difference as the same parts in another order, or as other examples.
+    """Return the reading of a difference as the same parts in another order, None for any other.
 
     Looks at the line, then the paragraph, then the section in which the hunk lies.
     """
     last = None
     for region in (_line, _paragraph, _section):
         texts = region(before, hunk.before_start, hunk.before_end), region(after, hunk.after_start, hunk.after_end)
-        if texts == last or max(map(len, texts)) > _LONGEST:
+        if texts == last:
             continue
         last = texts
         what = order_only(*texts)
@@ -110,25 +141,34 @@ def order(before: str, after: str, hunk: Hunk) -> Candidate | None:
             return Candidate(SpanKind.EXAMPLES, Confidence.CERTAIN, ("the same examples in another order",))
         if what:
             return Candidate(SpanKind.ORDER, Confidence.CERTAIN, (f"the same {what} in another order",))
-    examples = subset_of_examples(*texts) if max(map(len, texts)) <= _LONGEST else None
-    return Candidate(SpanKind.EXAMPLES, Confidence.LIKELY, (examples,)) if examples else None
+    return None
+
+
+def examples(before: str, after: str, hunk: Hunk) -> Candidate | None:
+    """Return the reading of a difference as other examples of a set, None for any other."""
+    one = _section(before, hunk.before_start, hunk.before_end)
+    other = _section(after, hunk.after_start, hunk.after_end)
+    why = subset_of_examples(one, other) if max(len(one), len(other)) <= _LONGEST else None
+    return Candidate(SpanKind.EXAMPLES, Confidence.LIKELY, (why,)) if why else None
 
 
 def _line(text: str, start: int, end: int) -> str:
-    begin = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", max(start, end - 1))
-    line = text[begin : stop if stop >= 0 else len(text)]
-    return line[line.find(": ") + 2 :] if ": " in line[: start - begin] else line
+    region = _between(text, start, end, ("\n",))
+    head = region.find(": ")
+    return region[head + 2 :] if 0 <= head < start and "\n" not in region else region
 
 
 def _paragraph(text: str, start: int, end: int) -> str:
-    begin = text.rfind("\n\n", 0, start)
-    stop = text.find("\n\n", max(start, end - 1))
-    return text[begin + 2 if begin >= 0 else 0 : stop if stop >= 0 else len(text)].strip("\n")
+    return _between(text, start, end, ("\n\n",))
 
 
 def _section(text: str, start: int, end: int) -> str:
-    begin = text.rfind("\n# ", 0, start), text.rfind("\n## ", 0, start)
-    stops = [at for at in (text.find("\n# ", max(start, end - 1)), text.find("\n## ", max(start, end - 1))) if at >= 0]
-    head = max(begin)
-    return text[head + 1 if head >= 0 else 0 : min(stops, default=len(text))]
+    return _between(text, start, end, ("\n# ", "\n## ", "\n### "))
+
+
+def _between(text: str, start: int, end: int, marks: tuple[str, ...]) -> str:
+    """Return what stands around a stretch between two marks, no more than is worth comparing."""
+    lowest, highest = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
+    begin = max((at + len(mark) for mark in marks if (at := text.rfind(mark, lowest, start)) >= 0), default=lowest)
+    stops = [at for mark in marks if (at := text.find(mark, max(start, end - 1), highest)) >= 0]
+    return text[begin : min(stops, default=highest)].strip("\n")

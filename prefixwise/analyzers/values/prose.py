@@ -6,22 +6,32 @@ import re
 
 from prefixwise.analyzers.values.hunks import Hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
+from prefixwise.analyzers.values.labels import word_set
 from prefixwise.analyzers.values.quotes import Quoted
 from prefixwise.core.finding import Confidence
 
 _LONGEST = 4_000
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’-][^\W\d_]+)*")
 _PIECE = re.compile(r"\S+")
-_SENTENCE = re.compile(r"[^\W\d_][^.!?。\n]{8,}[.!?。](?=\s|$|[\"'”)\]])")
+_STOP = re.compile(r"[.!?。][\"'”)\]]?(?:\s|\Z)|\n")
 _ITEM = re.compile(r"(?m)^\s{0,8}(?:[-*+•]|\[?\(?\d{1,3}[.)\]])\s+\S")
 _CODE = re.compile(r"[{}<>;=|\\]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-_RETRIEVED = frozenset(
-    "passages passage context contexts memory memories remember remembered recalled recall knowledge document documents docs source sources search "
-    "results result snippets snippet notes note facts fact retrieved relevant references excerpts excerpt evidence background articles article news weather "
-    "summary history chunks faq records findings web observations preferences insights learned kontext quellen gedächtnis contexte mémoire contexto memoria "
-    "conversation reminders reminder transcript".split()
+_RETRIEVED = word_set(
+    """
+    passages passage context contexts memory memories remember remembered recalled recall knowledge document
+    documents docs source sources search results result snippets snippet notes note facts fact retrieved
+    relevant references excerpts excerpt evidence background articles article news weather summary history
+    chunks faq records findings web observations preferences insights learned kontext quellen gedächtnis
+    contexte mémoire contexto memoria conversation reminders reminder transcript
+    """
+)
+
+_RECALLED = word_set(
+    """
+    passages memory memories remember remembered recalled recall retrieved snippets snippet excerpts gedächtnis mémoire
+    """
 )
 
 
@@ -30,9 +40,10 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
     texts = hunk.before_text[:_LONGEST], hunk.after_text[:_LONGEST]
     longest = max(texts, key=len)
     count = word_count(longest)
+    recalled = bool(place.scope_words & _RECALLED)
     if count < 4 or not is_prose(longest):
-        return None
-    sentences = len(_SENTENCE.findall(longest)) if count >= 6 else 0
+        return _short(place) if recalled and place.swapped else None
+    sentences = _sentences(longest)
     items = len(_ITEM.findall(longest))
     named = bool(place.scope_words & _RETRIEVED)
     evidence = [_size(count, sentences, items)]
@@ -44,9 +55,26 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
     return Candidate(SpanKind.PROSE, Confidence.LIKELY if sure else Confidence.POSSIBLE, tuple(evidence))
 
 
+def _short(place: Quoted) -> Candidate | None:
+    """Return the reading of a few words that changed inside a line of recalled text."""
+    lines = place.line_before, place.line_after
+    if any(word_count(line) < 3 or not is_prose(line) for line in lines) or not place.part_after[:1].isalpha():
+        return None
+    return Candidate(SpanKind.PROSE, Confidence.LIKELY, ("words in a line under a heading for recalled text",))
+
+
 def word_count(text: str) -> int:
     """Return how many words a text has; of scripts that are written without spaces, two characters count as one."""
     return len(_WORD.findall(text)) + len(_CJK.findall(text)) // 2
+
+
+def _sentences(text: str) -> int:
+    """Return how many sentences of some length end in a text."""
+    count = last = 0
+    for match in _STOP.finditer(text):
+        count += match.start() - last > 8 and match[0][0] != "\n"
+        last = match.end()
+    return count
 
 
 def is_prose(text: str) -> bool:

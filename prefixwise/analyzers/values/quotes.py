@@ -44,7 +44,7 @@ class Quoted(msgspec.Struct, frozen=True):
         start: Where the value starts in both lines.
         part: Where the differing characters start in both lines.
         before_end, after_end: Where they end in each line; at the end of the line where they go beyond it.
-        one_line: Whether the whole difference lies in that line.
+        swapped: Whether one value stands where another stood, on one line; not so where lines or words were added.
         scope: Key, heading and tags that speak of it, in lower-case words, nearest first.
     """
 
@@ -60,7 +60,7 @@ class Quoted(msgspec.Struct, frozen=True):
     part: int
     before_end: int
     after_end: int
-    one_line: bool
+    swapped: bool
     scope: tuple[str, ...]
 
     @property
@@ -81,7 +81,17 @@ class Quoted(msgspec.Struct, frozen=True):
     @property
     def near_words(self) -> frozenset[str]:
         """The lower-case words that stand beside it on its line."""
-        return frozenset(_WORDS.findall(f"{self.left[-_NEAR:]} {self.right[:_NEAR]}".lower()))
+        return frozenset(words_of(f"{self.left[-_NEAR:]} {self.right[:_NEAR]}"))
+
+    @property
+    def words_before(self) -> frozenset[str]:
+        """The three lower-case words before it on its line."""
+        return frozenset(words_of(self.left[-_NEAR:])[-3:])
+
+    @property
+    def words_behind(self) -> frozenset[str]:
+        """The three lower-case words behind it on its line."""
+        return frozenset(words_of(self.right[:_NEAR])[:3])
 
     @property
     def part_before(self) -> str:
@@ -94,17 +104,27 @@ class Quoted(msgspec.Struct, frozen=True):
         return self.line_after[self.part : self.after_end]
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a short text in lower case, and its percent signs."""
+    return _WORDS.findall(text.lower())
+
+
 def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
     """Return the hunk as a person would quote it."""
     line, part, ends = _line(before, hunk.before_start, hunk.before_end)
     other, same_part, until = _line(after, hunk.after_start, hunk.after_end)
     wide = not (hunk.before_text and hunk.after_text) and "\n" in hunk.before_text + hunk.after_text
-    spans = [_value_span(line, part, ends, wide), _value_span(other, same_part, until, wide)]
+    spans = [_value_span(line, part, ends, wide=wide), _value_span(other, same_part, until, wide=wide)]
     start = min(spans[0][0], spans[1][0])
-    values = [line[start : spans[0][1]][:_LONGEST], other[start : spans[1][1]][:_LONGEST]]
-    texts = _bracketed(line, other, start, spans[0][1], spans[1][1]) or tuple(values)
+    stop, close = spans[0][1], spans[1][1]
+    if swapped := _is_swap(hunk):
+        # What follows is the same on both sides, so a value that goes on there does so on both.
+        more = max(stop - ends, close - until)
+        stop, close = ends + more, until + more
+    values = line[start:stop][:_LONGEST], other[start:close][:_LONGEST]
+    texts = _bracketed(line, other, start, stop, close) or values
     if not (hunk.before_text.strip() or hunk.after_text.strip()):
-        texts = _white(before, after, hunk)
+        texts = _white(before, hunk)
     first = hunk.after_start - (same_part - start)
     return Quoted(
         from_text=texts[0],
@@ -112,16 +132,37 @@ def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
         from_value=values[0],
         to_value=values[1],
         left=other[max(0, start - _CONTEXT) : start],
-        right=other[spans[1][1] : spans[1][1] + _CONTEXT],
+        right=other[close : close + _CONTEXT],
         line_before=line,
         line_after=other,
         start=start,
         part=part,
         before_end=ends,
         after_end=until,
-        one_line="\n" not in hunk.before_text and "\n" not in hunk.after_text,
+        swapped=swapped,
         scope=scope(after, first),
     )
+
+
+def whole_lines(before: str, after: str, hunk: Hunk) -> Hunk:
+    """Return a hunk widened to the lines in which it starts and ends, as far as they are short."""
+    start = _line(before, hunk.before_start, hunk.before_start)[1]
+    ends = [
+        min(at if (at := text.find("\n", max(begin, end - 1), end + _LINE)) >= 0 else end, len(text))
+        for text, begin, end in (
+            (before, hunk.before_start, hunk.before_end),
+            (after, hunk.after_start, hunk.after_end),
+        )
+    ]
+    low, down = hunk.before_start - start, hunk.after_start - start
+    return Hunk(low, ends[0], down, ends[1], before[low : ends[0]], after[down : ends[1]])
+
+
+def _is_swap(hunk: Hunk) -> bool:
+    one, other = hunk.before_text, hunk.after_text
+    if "\n" in one or "\n" in other:
+        return False
+    return bool(one and other) or not any(map(str.isspace, one + other))
 
 
 def _line(text: str, start: int, end: int) -> tuple[str, int, int]:
@@ -129,19 +170,18 @@ def _line(text: str, start: int, end: int) -> tuple[str, int, int]:
 
     The window reaches equally far left in both texts: they are the same up to the difference.
     """
-    begin = max(text.rfind("\n", 0, start) + 1, start - _LINE // 2)
+    lowest = max(0, start - _LINE // 2)
+    begin = max(text.rfind("\n", lowest, start) + 1, lowest)
     stop = text.find("\n", start, begin + _LINE)
     line = text[begin : stop if stop >= 0 else begin + _LINE].rstrip("\r")
     return line, start - begin, min(max(end, start) - begin, len(line))
 
 
-def _value_span(line: str, part: int, end: int, wide: bool) -> tuple[int, int]:
-    """Return where the value (or run of values) starts and ends that holds the differing characters of a line.
+def _value_span(line: str, part: int, end: int, *, wide: bool) -> tuple[int, int]:
+    """Return where the value (or run of values) starts and ends that holds characters `part` to `end` of a line.
 
-    Args:
-        line: The line.
-        part, end: The differing characters; none where the other text has some here that this one lacks.
-        wide: Whole lines are missing on one side: the quote goes on to the end of the line.
+    There are none where the other text has some here that this one lacks; where that is whole lines, the quote is
+    `wide`: it goes on to the end of the line.
     """
     start, stop = part, len(line) if wide else end
     low = max(0, part - _REACH)
@@ -168,7 +208,7 @@ def _bracketed(line: str, other: str, start: int, stop: int, until: int) -> tupl
     return texts[0], texts[1]
 
 
-def _white(before: str, after: str, hunk: Hunk) -> tuple[str, str]:
+def _white(before: str, hunk: Hunk) -> tuple[str, str]:
     """Return differing white space with the word before it, without which nobody could see it."""
     low = max(0, hunk.before_start - 20)
     left = before[low : hunk.before_start]

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from support.linting import found, lint_text
 
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Mode
-from tests.support.linting import found, lint_text
 
 _BLOCK = re.compile(r"^```jsonl (bad|good)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLES = [
