@@ -8,13 +8,13 @@ import msgspec
 
 from prefixwise.analyzers.diff import Verdict as Rendered
 from prefixwise.analyzers.diff_report import context, kept_table, kept_under
-from prefixwise.analyzers.lint.causes import findings
 from prefixwise.analyzers.lint.compared import Served
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
+from prefixwise.analyzers.why.about import findings_about
 from prefixwise.analyzers.why.accounts import Entry, claims_by_row, shares
-from prefixwise.analyzers.why.document import WHY, Said, Spot, WhyRequest
+from prefixwise.analyzers.why.document import WHY, ReproFiles, Said, Spot, WhyRequest
 from prefixwise.analyzers.why.examine import Examined, ref_of
 from prefixwise.analyzers.why.report import accounts_table
 from prefixwise.caches.policy import Policy
@@ -35,14 +35,25 @@ _FINE = {
 
 
 def request_report(
-    linted: Linted, examined: Examined, policies: Sequence[Policy], excerpts: Excerpts = Excerpts.MASKED
+    linted: Linted,
+    examined: Examined,
+    policies: Sequence[Policy],
+    excerpts: Excerpts = Excerpts.MASKED,
+    repro: ReproFiles | None = None,
 ) -> Report:
     """Return the report of one request.
+
+    Args:
+        linted: The log.
+        examined: The request.
+        policies: Rules of caches to count under.
+        excerpts: How much of the texts may be shown.
+        repro: The smallest pair that still misses, where it was written.
 
     Raises:
         UserError: A rule that does not reuse units of a fixed size.
     """
-    values = request_values(linted, examined, policies, excerpts)
+    values = msgspec.structs.replace(request_values(linted, examined, policies, excerpts), repro=repro)
     corpus = linted.log.corpus
     return Report(
         schema=WHY.schema,
@@ -62,7 +73,7 @@ def request_values(
 ) -> WhyRequest:
     """Return everything that is said of one request."""
     log, row, parted = linted.log, examined.row, examined.difference
-    found = findings_of(linted, row, excerpts)
+    found = findings_about(linted, row, excerpts)
     usage = _usage(linted, examined)
     return WhyRequest(
         request=log.rows.ref(row),
@@ -82,29 +93,6 @@ def request_values(
         findings=found,
         rules=() if parted is None else tuple(kept_under(parted, policy) for policy in policies),
     )
-
-
-def findings_of(linted: Linted, row: int, excerpts: Excerpts = Excerpts.MASKED) -> tuple[Finding, ...]:
-    """Return the findings about one request, each told of this request but judged by the whole log."""
-    log = linted.log
-    claims = [claim for claim in linted.claims if claim.after == row]
-    own = {finding.rule: finding for finding in findings(log, claims, excerpts)}
-    ref = (log.rows.files[log.rows.file[row]], log.rows.record[row])
-    told = []
-    for whole in linted.values.findings:
-        places = [place.pair.after if place.pair is not None else place.record for place in whole.occurrences]
-        if whole.rule in own and any(place is not None and (place.path, place.record) == ref for place in places):
-            mine = own.pop(whole.rule)
-            told.append(
-                msgspec.structs.replace(
-                    mine,
-                    severity=whole.severity,
-                    level=whole.level,
-                    occurrences=whole.occurrences,
-                    fingerprint=whole.fingerprint,
-                )
-            )
-    return tuple(told)
 
 
 def _seconds(linted: Linted, before: int, after: int) -> float | None:
@@ -212,6 +200,8 @@ def _blocks(linted: Linted, examined: Examined, values: WhyRequest) -> Iterator[
         )
     if values.accounts:
         yield accounts_table(values.accounts, of_one=True)
+    if values.repro is not None:
+        yield Text("repro", tuple(_repro(values.repro)), "The smallest pair that still misses")
 
 
 def _compared(linted: Linted, examined: Examined, values: WhyRequest) -> str:
@@ -275,6 +265,19 @@ def _settings_table(values: WhyRequest) -> Table:
     columns = (Column("kind", "differs"), Column("name", "name"), Column("before", "earlier"), Column("after", "this"))
     rows = tuple((s.kind, s.name, s.before, s.after) for s in values.settings)
     return Table("settings", "What differs beside the text", columns, rows)
+
+
+def _repro(repro: ReproFiles) -> Iterator[str]:
+    yield (
+        f"Written to {repro.folder}: {', '.join(repro.files)}. The prompts have {repro.before_tokens:,} and "
+        f"{repro.after_tokens:,} tokens, of {repro.before_were:,} and {repro.after_were:,}; their words are replaced."
+    )
+    if not repro.shows:
+        yield f"Without its words lint no longer reports {repro.rule}: it could not be kept."
+    elif repro.kept:
+        yield f"Lint still reports {repro.rule}, for which {len(repro.kept):,} words or numbers of the log had to stay."
+    else:
+        yield f"Lint still reports {repro.rule}; no word of the log had to stay."
 
 
 def _notes(values: WhyRequest) -> Iterator[str]:
