@@ -89,7 +89,7 @@ def _convention(log: Log, row: int, ratio: float | None) -> Convention | None:
     cached = (log.cached(row) or 0) + (log.written(row) or 0)
     if ratio is not None:
         return _by_count(log, row, rows.prompt_tokens[row] * ratio, cached)
-    share = _marked_share(log, row)
+    share = None if log.written(row) is None else _marked_share(log, row)
     return None if share is None or not cached else _by_share(share, cached / rows.reported_prompt[row])
 
 

@@ -104,6 +104,11 @@ class Log:
         system = self.system(row)
         return None if system is None else system.minimum(self.model(row))
 
+    def vendor_names_change(self, row: int) -> bool:
+        """Say whether the vendor itself says what changed: then something has, though the log may not show it."""
+        diagnosis = self.of(row).diagnosis
+        return diagnosis is not None and diagnosis.where is not None
+
     def is_engine(self, row: int) -> bool:
         """Say whether a row was served by an engine that somebody runs, as far as that can be told."""
         system = self.system(row)

@@ -255,16 +255,11 @@ def _own(holder: Any) -> list[tuple[str, float | None]]:
     """Return the markers that an object has itself, also as the Vercel SDK takes them: as a provider's option."""
     if not isinstance(holder, dict):
         return []
-    found = []
-    for key in MARKER_KEYS:
-        if key in holder and isinstance(marker := holder[key], dict):
-            found.append(("/" + key, seconds_of(marker.get("ttl"))))
+    found = [("/" + key, holder[key]) for key in MARKER_KEYS if key in holder]
     for name in ("providerOptions", "providerMetadata"):
-        if name not in holder:
-            continue
-        options = holder[name]
+        options = holder.get(name) if name in holder else None
         anthropic = options.get("anthropic") if isinstance(options, dict) else None
-        for key in ("cacheControl", "cache_control"):
-            if isinstance(anthropic, dict) and isinstance(marker := anthropic.get(key), dict):
-                found.append((f"/{name}/anthropic/{key}", seconds_of(marker.get("ttl"))))
-    return found
+        if isinstance(anthropic, dict):
+            names = ("cacheControl", "cache_control")
+            found += [(f"/{name}/anthropic/{key}", anthropic[key]) for key in names if key in anthropic]
+    return [(pointer, seconds_of(marker.get("ttl"))) for pointer, marker in found if isinstance(marker, dict)]

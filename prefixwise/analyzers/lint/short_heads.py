@@ -9,7 +9,7 @@ import msgspec
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.caches.facts import Kind
 
-_FEWEST = 5
+_FEWEST, _FEWEST_UNREPORTED = 5, 20
 _WORTH = 0.5
 """Share of the minimum from which it is worth saying."""
 _UNSURE = 0.1
@@ -36,7 +36,10 @@ def short_heads(log: Log) -> Iterator[ShortHead]:
         if len(thread) == 1 and log.outlines.head[thread[0]] and not log.incomplete(thread[0]):
             by_head.setdefault((log.rows.model[thread[0]], log.outlines.head[thread[0]]), []).append(thread[0])
     for rows in by_head.values():
-        if len(rows) < _FEWEST or any(log.cached(row) or row in log.explained for row in rows):
+        if any(log.cached(row) or row in log.explained for row in rows):
+            continue
+        is_reported = any(log.cached(row) == 0 for row in rows)
+        if len(rows) < (_FEWEST if is_reported else _FEWEST_UNREPORTED):
             continue
         system, model = log.system(rows[0]), log.model(rows[0])
         least = None if system is None or system.opt_in or system.kind is not Kind.HOSTED else system.minimum(model)

@@ -24,8 +24,8 @@ class ServerSide(LogRule):
 
     Reported as worth knowing only, and only where no other rule explains the miss.
 
-    Not reported: misses of which the text, a parameter, the route, a marker or a pause is the cause, and prefixes below
-    the provider's minimum.
+    Not reported: misses of which the text, a parameter, the route, a marker or a pause is the cause, calls of which the
+    vendor itself says what changed, and prefixes below the provider's minimum.
 
     **What helps.** Look at how often it happens. A few misses in a hundred are usual. If most calls miss, send the calls
     of a conversation to one place (a cache key, a session id, sticky routing), and on engines look at the room for the
@@ -57,7 +57,7 @@ class ServerSide(LogRule):
         links = log.conversations.links
         for row in log.conversations.order:
             link = links[row]
-            if link is None or row in log.explained or log.cached(row) is None:
+            if link is None or row in log.explained or log.cached(row) is None or log.vendor_names_change(row):
                 continue
             pair = compare(log, link.before, row, turn=link.turn)
             if pair.served is Served.MISS and pair.verdict is not Verdict.BREAKS and pair.same_model:
@@ -77,7 +77,7 @@ class ServerSide(LogRule):
             severity=Severity.INFO,
             cause="miss",
             evidence=(f"{cached:,} of {whole:,} tokens that had been sent before were read", *_pause(log, pair)),
-            message=f"Not your text: the prompt repeats what was sent before, and it was computed again. {_why(system)}",
+            message=f"Not your text: the prompt repeats what was sent before and was computed again. {_why(system)}",
         )
 
 

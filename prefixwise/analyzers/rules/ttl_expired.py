@@ -58,7 +58,7 @@ class TtlExpired(PairRule):
 
     def detect(self, pair: Compared) -> Claim | None:
         log = pair.log
-        if not pair.same_model or log.is_engine(pair.after):
+        if not pair.same_model or log.is_engine(pair.after) or log.vendor_names_change(pair.after):
             return None
         idle, life = idle_seconds(log, pair.before, pair.after), lifetime(log, pair.before)
         if idle is None or idle <= life.low:

@@ -11,6 +11,7 @@ from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Severity, Where
 
 _FEWEST = 3
+_SHARE = 0.03
 
 
 class UsageConventionMixed(LogRule):
@@ -55,7 +56,7 @@ class UsageConventionMixed(LogRule):
     def detect(self, log: Log) -> Iterator[Claim]:
         for account in accounts(log):
             odd = account.of(Convention.LEFT_OUT) + account.of(Convention.DOUBLED)
-            if len(odd) >= _FEWEST and _is_wrong(log, account):
+            if len(odd) >= max(_FEWEST, _SHARE * len(account.rows)) and _is_wrong(log, account):
                 for row in odd:
                     yield self._claim(log, row, len(odd), len(account.rows))
 

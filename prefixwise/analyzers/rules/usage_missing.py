@@ -13,6 +13,8 @@ from prefixwise.corpus.rows import NONE
 
 _FEWEST = 3
 _SHARE = 0.05
+_WORTH = 10
+"""Calls from which a log without figures is worth a word."""
 
 
 class UsageMissing(LogRule):
@@ -63,21 +65,21 @@ class UsageMissing(LogRule):
 
     def _of_model(self, log: Log, rows: list[int]) -> Iterator[Claim]:
         without = [row for row in rows if log.rows.reported_prompt[row] == NONE]
-        if not without:
-            if all(log.cached(row) is None for row in rows):
-                message = "The usage of this model's calls never mentions the cache: that is not the same as zero."
-                yield self._claim(log, rows[0], message, Severity.INFO)
-            return
-        if len(without) == len(rows):
+        answered = [row for row in without if log.rows.response_node[row] != NONE]
+        if len(without) < len(rows):
+            with_answers = any(log.rows.response_node[row] != NONE for row in rows)
+            yield from self._mixed(log, answered if with_answers else without, len(rows))
+        if len(answered) == len(rows) >= _WORTH:
             yield self._claim(log, rows[0], "The log reports no usage for this model's calls.", Severity.INFO)
-            return
-        if any(log.rows.response_node[row] != NONE for row in rows):
-            without = [row for row in without if log.rows.response_node[row] != NONE]
-        if len(without) < _FEWEST or len(without) < _SHARE * len(rows):
-            return
-        message = f"{len(without):,} of {len(rows):,} calls of this model report no usage, and the others do."
-        for row in without:
-            yield self._claim(log, row, message, self.severity)
+        if len(rows) >= _WORTH and not without and all(log.cached(row) is None for row in rows):
+            message = "The usage of this model's calls never mentions the cache: that is not the same as zero."
+            yield self._claim(log, rows[0], message, Severity.INFO)
+
+    def _mixed(self, log: Log, without: list[int], calls: int) -> Iterator[Claim]:
+        if len(without) >= max(_FEWEST, _SHARE * calls):
+            message = f"{len(without):,} of {calls:,} calls of this model report no usage, and the others do."
+            for row in without:
+                yield self._claim(log, row, message, self.severity)
 
     def _claim(self, log: Log, row: int, message: str, severity: Severity) -> Claim:
         return Claim(
