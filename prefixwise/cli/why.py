@@ -20,7 +20,7 @@ _CHUNK = 1 << 16
 def why(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATHS...]", help="Logs of requests, folders, globs, or - for standard input."),
+        typer.Argument(metavar="PATHS...", help="Logs of requests, folders, globs, or - for standard input."),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many causes to show.")] = 20,
     every: Annotated[bool, typer.Option("--all", help="Write one line a request, in order of start.")] = False,
@@ -37,7 +37,10 @@ def why(
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Replace words in the same way every time; by default nobody can tell.")
+        int | None,
+        typer.Option(
+            "--seed", help="Of the words of --repro: the same every time. By default they are others each time."
+        ),
     ] = None,
     under: o.Under = None,
     rules: o.Rules = None,
@@ -70,6 +73,7 @@ def why(
       prefixwise why --request requests.jsonl#17
       prefixwise why --request requests.jsonl#17 --repro miss-17
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from prefixwise.analyzers.diff_report import unit_of
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.repro.files import files_of, written
     from prefixwise.analyzers.repro.reproduce import Source, reproduce, words_key
@@ -94,6 +98,8 @@ def why(
     _check_repro(repro, request, seed)
     files, wanted = _asked_for(paths or [], request)
     policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
+    for policy in policies:
+        unit_of(policy)  # refuses before anything is read what could not be counted after
     reading = read_options(
         input_format,
         record_path,

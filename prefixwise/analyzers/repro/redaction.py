@@ -59,6 +59,12 @@ class Redactor:
         """Return a request body, or a part of one."""
         return self._value(body, _Whose.API)
 
+    def answer(self, answer: Any) -> Any:
+        """Return a logged answer: its outermost keys are the API's, whatever they are."""
+        if not isinstance(answer, dict):
+            return self.body(answer)
+        return {key: self._member(answer, key, _Whose.API) for key in answer}
+
     def around(self, value: Any) -> Any:
         """Return what an exporter wrote around a body."""
         return self._value(value, _Whose.EXPORTER)

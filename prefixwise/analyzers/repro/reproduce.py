@@ -16,7 +16,7 @@ from prefixwise.analyzers.repro.oracle import Oracle, Target, shown_in
 from prefixwise.analyzers.repro.pseudonyms import KEY_BYTES
 from prefixwise.analyzers.repro.samples import Sample, original, sample
 from prefixwise.analyzers.repro.shrinking import Pair, shrunk
-from prefixwise.analyzers.repro.wording import reworded
+from prefixwise.analyzers.repro.wording import Reworded, reworded
 from prefixwise.analyzers.why.about import findings_about
 from prefixwise.analyzers.why.document import Expected
 from prefixwise.analyzers.why.examine import Again, requests_of
@@ -105,6 +105,10 @@ def reproduce(source: Source, row: int, policies: Sequence[Policy], key: bytes) 
     pair, target, oracle = _first_that_shows(source, target, finding, before, row)
     small = shrunk(pair, target, oracle, Probes(_SHRINKING))
     told = reworded(small, _claim_in(oracle, small, target) or claim, target, oracle, key, Probes(_WORDING))
+    if not told.shows:  # what was cut away may be what lint knows the value by, where its words are gone
+        whole = reworded(pair, claim, target, oracle, key, Probes(_WORDING))
+        if whole.shows:
+            told = Reworded(shrunk(whole.pair, target, oracle, Probes(_SHRINKING)), whole.kept, shows=True)
     rows = linted.log.rows
     were = (rows.prompt_tokens[row if before is None else before], rows.prompt_tokens[row])
     return _told(told.pair, target, oracle, policies, told.kept, were, shows=told.shows)

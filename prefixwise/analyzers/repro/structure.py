@@ -35,7 +35,7 @@ usage usageMetadata user value verbosity video video_url
 
 # Keys whose strings APIs name: roles, types, modes.
 _NAMED = """
-$schema detail display effort end_time finish_reason format lc media_type mediaType mime_type mimeType mode role
+$schema detail display effort end_time finish_reason format lc media_type mediaType mime_type mimeType mode object role
 service_tier start_time status type verbosity
 """
 

@@ -18,8 +18,8 @@ from prefixwise.analyzers.values.hunks import hunks
 from prefixwise.analyzers.values.quotes import quoted
 from prefixwise.core.request import Request
 
-_OWN_KEYS = frozenset({"response"})
-"""What stands around a body in a record and is the API's own."""
+_ANSWER = "response"
+"""The key of the answer in a record of our own."""
 _LONGEST = 20_000
 
 
@@ -87,7 +87,7 @@ def _around(record: dict[str, object], path: Sequence[str], redactor: Redactor) 
     found: dict[str, object] = {}
     for name, value in record.items():
         if name != path[0]:
-            found[name] = redactor.body(value) if name in _OWN_KEYS else redactor.around(value)
+            found[name] = redactor.answer(value) if name == _ANSWER else redactor.around(value)
         elif len(path) == 1 or not isinstance(value, dict):
             found[name] = redactor.body(value)
         else:
