@@ -48,6 +48,8 @@ _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
 _TEMPLATE_CHARACTERS = 1_500
+_RENDERED = frozenset({"/prompt", "/text"})
+"""Where whole prompts stand, system text and all."""
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -154,7 +156,7 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return True
     if pair.reshaped is not None and not log.is_engine(pair.after):
         return True
-    if pair.served is Served.HIT:
+    if pair.served is Served.HIT and (pair.turn or pair.verdict is Verdict.BREAKS):
         return False
     if pair.verdict is Verdict.BREAKS:
         return True
@@ -162,7 +164,8 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return pair.served is Served.MISS
     rows, family = log.rows, log.applications[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
-    if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
+    long_enough = first >= _LONG_MESSAGE or not rows.system_end[pair.after]
+    if pair.verdict is Verdict.SHARED and long_enough and templates[family] < _TEMPLATES:
         templates[family] += 1
         return True
     return False
@@ -294,8 +297,9 @@ def _may_matter(pair: Compared, change: SpanChange) -> bool:
         return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
-    whole = change.length or 1
-    return change.equal_after >= _TEMPLATE_CHARACTERS and change.equal_after / whole >= _TEMPLATE_SHARE
+    rendered = change.field in _RENDERED
+    long_enough = rendered or change.equal_after >= _TEMPLATE_CHARACTERS
+    return long_enough and change.equal_after >= _TEMPLATE_SHARE * max(change.length, 1)
 
 
 def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[Claim]:
