@@ -162,6 +162,8 @@ def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Se
         return Served.UNKNOWN
     rows = log.rows
     whole = log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
+    if not breaks and rows.model[before] == rows.model[after] and rows.reported_prompt[before] > 0:
+        whole = min(rows.reported_prompt[before], log.prompt(after))  # better than a count, which may be rough
     seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
     if breaks:
         kept = log.scaled(after, kept)
@@ -170,8 +172,7 @@ def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Se
         return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after)
-    if least is not None and least.high is not None and whole < least.high + seen:
+    if log.may_be_too_short(after, whole, seen):
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 

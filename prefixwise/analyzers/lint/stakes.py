@@ -91,8 +91,8 @@ def common_served(pair: Compared) -> Served:
     """Say what usage says of the tokens that both prompts have: of two conversations, no more can be served."""
     log = pair.log
     cached = log.cached(pair.after)
-    common, least = log.scaled(pair.after, pair.kept), log.minimum(pair.after)
-    if cached is None or common < LEAST_SEEN or (least is not None and least.high is not None and common < least.high):
+    common = log.scaled(pair.after, pair.kept)
+    if cached is None or common < LEAST_SEEN or log.may_be_too_short(pair.after, common, 0):
         return Served.UNKNOWN
     if common - cached <= max(LEAST_SEEN, _SEEN_SHARE * log.prompt(pair.after)):
         return Served.HIT
