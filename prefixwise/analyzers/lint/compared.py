@@ -199,9 +199,7 @@ def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> S
         return Served.MISS if judged is Served.HIT and by_another else judged
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after) if log.rows.providers[log.rows.provider[after]] else None
-    sure = _LEAST_BEHIND if log.written(after) else seen
-    if least is not None and least.high is not None and whole < least.high + sure:
+    if log.may_be_too_short(after, whole, seen):
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 

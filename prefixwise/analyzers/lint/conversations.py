@@ -294,4 +294,4 @@ class _Linker:
             return True
         if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
             return False
-        return (same_session or sums_up) and count > 0 or (same_session and sums_up)
+        return ((same_session or sums_up) and count > 0) or (same_session and sums_up)

@@ -23,6 +23,7 @@ from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
+from prefixwise.analyzers.lint.ways_back import ways_back
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Verdict, Where
@@ -82,6 +83,7 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
     settle(log, claims)
+    claims += ways_back(log, pairs, claims)
     return Explained(pairs, claims)
 
 

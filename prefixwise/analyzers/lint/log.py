@@ -100,9 +100,42 @@ class Log:
         return self.rows.models[self.rows.model[row]]
 
     def minimum(self, row: int) -> Band | None:
-        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens."""
+        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens.
+
+        Where the log itself shows entries that are smaller than the facts say, they count for more.
+        """
         system = self.system(row)
-        return None if system is None else system.minimum(self.model(row))
+        least = None if system is None else system.minimum(self.model(row))
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if least is None or seen is None:
+            return least
+        low, high, stated = (None if end is None else min(end, seen) for end in (least.low, least.high, least.stated))
+        return Band(low, high, stated)
+
+    def may_be_too_short(self, row: int, tokens: int, unsure: float) -> bool:
+        """Say whether so many tokens, in the provider's own, may be too few to be cached.
+
+        Args:
+            row: Whose model.
+            tokens: Length of a prefix.
+            unsure: How far the length may be off.
+        """
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if seen is not None and tokens >= seen:
+            return False
+        least = self.minimum(row)
+        return least is not None and least.high is not None and tokens < least.high + unsure
+
+    @cached_property
+    def _smallest_entries(self) -> dict[int, int]:
+        """The fewest tokens that any request of a model read from a cache, or wrote to one and nothing else."""
+        found: dict[int, int] = {}
+        rows = self.rows
+        for model, cached, written in zip(rows.model, rows.reported_cached, rows.reported_written, strict=True):
+            entry = cached if cached > 0 else written
+            if entry > 0:
+                found[model] = min(entry, found.get(model, entry))
+        return found
 
     def vendor_names_change(self, row: int) -> bool:
         """Say whether the vendor itself says what changed: then something has, though the log may not show it."""
