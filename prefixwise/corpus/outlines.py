@@ -26,6 +26,8 @@ _SUMMARY = re.compile(
     r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
 )
 _SUMMARY_WITHIN = 400
+_LONGEST_SPELT, _WORDS = 400, 3
+_WORD = re.compile(r"[^\W\d_]{5,}")
 
 
 class Shape(IntEnum):
@@ -113,8 +115,18 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = unicodedata.normalize("NFC", text)
             pieces += map(str.strip, _CLUE_ENDS.split(text))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    telling += _longest_words(pieces)
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def _longest_words(pieces: list[str]) -> list[str]:
+    """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
+    if sum(map(len, pieces)) > _LONGEST_SPELT:
+        return []
+    words = {word for piece in pieces for word in _WORD.findall(piece.casefold())}
+    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
 
 
 def _ends(pieces: list[str]) -> tuple[int, ...]:
