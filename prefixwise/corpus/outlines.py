@@ -19,6 +19,7 @@ _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
 _CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_QUOTES = " \t\"'`{}[],-*"
 _PLAIN = frozenset({"", "/content"})
 _MODEL_ROLES = frozenset({"assistant", "model"})
 _SUMMARIES = (
@@ -124,6 +125,15 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
     telling += _longest_words(pieces)
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def sentences_of(text: str) -> frozenset[int]:
+    """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
+    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain)
+    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
 
 
 def _longest_words(pieces: list[str]) -> list[str]:
