@@ -8,6 +8,7 @@ from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.observed import Observed
+from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
@@ -26,6 +27,7 @@ class Log:
     Attributes:
         rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
+        recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
         times: Start by row in seconds, as `Rows.start_times`.
     """
@@ -37,6 +39,7 @@ class Log:
         self.conversations = found
         self.book = book
         self.observed: dict[int, Observed] = {}
+        self.recitals: dict[int, Recital] = {}
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
