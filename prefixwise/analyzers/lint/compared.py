@@ -14,7 +14,6 @@ from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
 from prefixwise.corpus.items import HEAD_KINDS
 from prefixwise.corpus.outlines import Shape, common_tokens
-from prefixwise.corpus.rows import NONE
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
@@ -201,7 +200,7 @@ def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> S
         return Served.MISS if judged is Served.HIT and by_another else judged
     if whole - cached <= seen:
         return Served.HIT
-    if log.may_be_too_short(after, whole, seen):
+    if log.may_be_too_short(after, whole, _LEAST_BEHIND if log.written(after) else seen):
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 
@@ -220,9 +219,9 @@ def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -
     rows = log.rows
     if verdict is Verdict.SHARED:
         return log.scaled(after, kept)
-    one, other = rows.reported_prompt[before], rows.reported_prompt[after]
-    if NONE not in (one, other) and verdict is not Verdict.BREAKS and rows.model[before] == rows.model[after]:
-        return min(one, other)
+    reported = None if verdict is Verdict.BREAKS else log.reported_in_common(before, after)
+    if reported is not None:
+        return reported
     return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
 
 

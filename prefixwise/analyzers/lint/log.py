@@ -174,6 +174,18 @@ class Log:
         said = self.rows.reported_prompt[row]
         return self.rows.prompt_tokens[row] if said == NONE else said
 
+    def reported_in_common(self, before: int, after: int) -> int | None:
+        """Return the tokens of the shorter of two prompts as reported, None where the two reports do not compare.
+
+        Those of different models do not, and a call that was given up may report less than it sent.
+        """
+        rows = self.rows
+        one, other = rows.reported_prompt[before], rows.reported_prompt[after]
+        given_up = (rows.marks[before] | rows.marks[after]) & Mark.ABORTED
+        if NONE in (one, other) or given_up or rows.model[before] != rows.model[after]:
+            return None
+        return min(one, other)
+
     def scaled(self, row: int, tokens: int) -> int:
         """Return counted tokens of a row in the provider's own."""
         return round(tokens * self.ratio[row])
