@@ -18,14 +18,23 @@ _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+|:\s+")
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_QUOTES = " \t\"'`{}[],-*"
 _PLAIN = frozenset({"", "/content"})
 _MODEL_ROLES = frozenset({"assistant", "model"})
-_SUMMARY = re.compile(
-    r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"
-    r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
+_SUMMARIES = (
+    "summar",
+    "compact",
+    "recap",
+    "conversation so far",
+    "previous conversation",
+    "earlier conversation",
+    "earlier messages",
+    "continued from",
 )
 _SUMMARY_WITHIN = 400
+_LONGEST_SPELT, _WORDS = 400, 3
+_WORD = re.compile(r"[^\W\d_]{5,}")
 
 
 class Shape(IntEnum):
@@ -111,10 +120,29 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
             if not text.isascii():
                 text = unicodedata.normalize("NFC", text)
-            pieces += map(str.strip, _CLUE_ENDS.split(text))
+            pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    telling += _longest_words(pieces)
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def sentences_of(text: str) -> frozenset[int]:
+    """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
+    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain)
+    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
+
+
+def _longest_words(pieces: list[str]) -> list[str]:
+    """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
+    if sum(map(len, pieces)) > _LONGEST_SPELT:
+        return []
+    words = {word for piece in pieces for word in _WORD.findall(piece.casefold())}
+    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
 
 
 def _ends(pieces: list[str]) -> tuple[int, ...]:
@@ -124,10 +152,12 @@ def _ends(pieces: list[str]) -> tuple[int, ...]:
 
 
 def _speaks_of_summary(turn: Turn) -> bool:
-    return any(
-        part.text and not part.is_json and _SUMMARY.search(part.text[:_SUMMARY_WITHIN]) is not None
-        for part in turn.parts
-    )
+    for part in turn.parts:
+        if part.text and not part.is_json:
+            beginning = part.text[:_SUMMARY_WITHIN].lower()
+            if any(word in beginning for word in _SUMMARIES):
+                return True
+    return False
 
 
 def common_tokens(tree: PrefixTree, one: int, other: int) -> int:

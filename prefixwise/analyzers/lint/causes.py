@@ -47,8 +47,7 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
         application = NONE if RULES.get(claim.rule).everywhere else log.applications[claim.after]
         harmless = claim.severity is Severity.INFO
-        key = (claim.rule, application, claim.where, cause, harmless)
-        grouped.setdefault(key, []).append(claim)
+        grouped.setdefault((claim.rule, application, claim.where, cause, harmless), []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.observed import Observed
+from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
@@ -26,6 +27,7 @@ class Log:
     Attributes:
         rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
+        recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
         times: Start by row in seconds, as `Rows.start_times`.
     """
@@ -37,6 +39,7 @@ class Log:
         self.conversations = found
         self.book = book
         self.observed: dict[int, Observed] = {}
+        self.recitals: dict[int, Recital] = {}
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
@@ -100,35 +103,47 @@ class Log:
         return self.rows.models[self.rows.model[row]]
 
     def minimum(self, row: int) -> Band | None:
-        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens."""
+        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens.
+
+        Where the log itself shows entries that are smaller than the facts say, they count for more.
+        """
         system = self.system(row)
-        return None if system is None else system.minimum(self.model(row))
+        least = None if system is None else system.minimum(self.model(row))
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if least is None or seen is None:
+            return least
+        low, high, stated = (None if end is None else min(end, seen) for end in (least.low, least.high, least.stated))
+        return Band(low, high, stated)
+
+    def may_be_too_short(self, row: int, tokens: int, unsure: float) -> bool:
+        """Say whether so many tokens, in the provider's own, may be too few to be cached.
+
+        Args:
+            row: Whose model.
+            tokens: Length of a prefix.
+            unsure: How far the length may be off.
+        """
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if seen is not None and tokens >= seen:
+            return False
+        least = self.minimum(row)
+        return least is not None and least.high is not None and tokens < least.high + unsure
+
+    @cached_property
+    def _smallest_entries(self) -> dict[int, int]:
+        """The fewest tokens that any request of a model read from a cache, or wrote to one and nothing else."""
+        found: dict[int, int] = {}
+        rows = self.rows
+        for model, cached, written in zip(rows.model, rows.reported_cached, rows.reported_written, strict=True):
+            entry = cached if cached > 0 else written
+            if entry > 0:
+                found[model] = min(entry, found.get(model, entry))
+        return found
 
     def vendor_names_change(self, row: int) -> bool:
         """Say whether the vendor itself says what changed: then something has, though the log may not show it."""
         diagnosis = self.of(row).diagnosis
         return diagnosis is not None and diagnosis.where is not None
-
-    @cached_property
-    def _served_from(self) -> dict[int, int]:
-        """By model: the fewest reported prompt tokens of a call that was served from a cache."""
-        rows = self.rows
-        found: dict[int, int] = {}
-        for model, prompt, cached in zip(rows.model, rows.reported_prompt, rows.reported_cached, strict=True):
-            if cached > 0 and prompt < found.get(model, prompt + 1):
-                found[model] = prompt
-        return found
-
-    def is_long_enough(self, row: int, tokens: int, slack: float) -> bool:
-        """Say whether a prefix of so many of the provider's tokens can be cached, as far as is known.
-
-        Where the log shows a hit for a prompt as short, it can; else the facts count, with some slack.
-        """
-        shown = self._served_from.get(self.rows.model[row])
-        if shown is not None and tokens >= shown:
-            return True
-        least = self.minimum(row) if self.rows.providers[self.rows.provider[row]] else None
-        return least is None or least.high is None or tokens >= least.high + slack
 
     def is_engine(self, row: int) -> bool:
         """Say whether a row was served by an engine that somebody runs, as far as that can be told."""
