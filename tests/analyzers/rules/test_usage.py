@@ -13,6 +13,7 @@ from support.marked import RULES, asks, turns
 from prefixwise.analyzers.lint.figures import doubled_in
 from prefixwise.core.finding import Confidence, Level, Severity, Where
 
+WORDS = ("quays", "boats", "tides")
 ANSWER = {"choices": [{"message": {"role": "assistant", "content": "Yes, it does."}}]}
 
 
@@ -161,7 +162,8 @@ def test_lines_of_one_answer_are_one_call(tmp_path: Path) -> None:
             "model": "claude-opus-4-6",
             "content": [{"type": "text", "text": text}],
         }
-        around = {"sessionId": "s", "type": "assistant", "requestId": "r1", "uuid": f"u{number}", "parentUuid": f"u{number - 1}"}  # fmt: skip
+        around = {"sessionId": "s", "type": "assistant", "requestId": "r1"}
+        around |= {"uuid": f"u{number}", "parentUuid": f"u{number - 1}"}
         return {**around, "timestamp": "2026-10-06T08:00:09Z", "message": message | {"usage": CLAUDE}}
 
     first = {"sessionId": "s", "type": "user", "uuid": "u0", "parentUuid": None, "timestamp": "2026-10-06T08:00:00Z"}
@@ -181,7 +183,7 @@ def engine(system: str, count: int, prompt: int, cached: int, first: int = 0) ->
                 "model": "house/hybrid-9b",
                 "messages": [
                     {"role": "system", "content": system},
-                    {"role": "user", "content": f"{n} {'quays boats and tides '.split()[n % 3]} at {n * n}?"},
+                    {"role": "user", "content": f"{n} {WORDS[n % 3]} at {n * n}?"},
                 ],
             },
             "response": {"usage": chat_usage(prompt, cached if n > first else 0)},
