@@ -23,7 +23,7 @@ from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.recitals import recital, suspects
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
-from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
+from prefixwise.analyzers.lint.surroundings import Surroundings
 from prefixwise.analyzers.lint.ways_back import ways_back
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.analyzers.values.kinds import SpanKind
@@ -197,13 +197,13 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
-    observer, asked_around, suspected = Observer(log), doubtful(log, pairs), suspects(log)
+    observer, around, suspected = Observer(log), Surroundings(log, pairs), suspects(log)
     for row, request in again():
         if row in suspected and (said := recital(request)) is not None:
             log.recitals[row] = said
         seen = observer.observe(row, request)
-        if (conversation := log.conversations.conversation[row]) in asked_around:
-            seen = with_surroundings(seen, request, missed=asked_around[conversation])
+        if around.asks(row):
+            seen = around.add(seen, row, request)
         if seen is not None:
             log.observed[row] = seen
         if row not in waiting:
