@@ -102,7 +102,7 @@ def _in_message(alignment: Alignment) -> _Injection | None:
 def _block(change: Replaced) -> _Injection | None:
     """Return an addition that is a block of its own."""
     blocks = change.lefts or change.rights
-    if change.lefts and change.rights or any(block.kind is not BlockKind.TEXT for block in blocks):
+    if (change.lefts and change.rights) or any(block.kind is not BlockKind.TEXT for block in blocks):
         return None
     if not any(has_words(block.text) for block in blocks):
         return None

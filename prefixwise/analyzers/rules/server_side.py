@@ -13,7 +13,6 @@ from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.caches.facts import Family, System
 from prefixwise.core.finding import Confidence, Severity, Verdict, Where
 
-
 _MOST = 0.75
 """Share of a prompt from which a read is no miss."""
 
