@@ -60,14 +60,14 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     why = looks_like_environment(hunk, place.label)
     if why is not None:
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, (why,))
-    label, values = place.label_words, (place.from_value, place.to_value)
+    label, values = place.label_words, place.values
     scope = place.scope_words
     shaped = all(_is_place(value) for value in values if value) and any(values)
     if all(map(_DESCRIBE.fullmatch, values)) or (
-        place.swapped and all(map(_GIT.match, (place.line_before, place.line_after)))
+        place.swapped and all(map(_GIT.match, (place.old.line, place.new.line)))
     ):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("reads like the output of git",))
-    if place.swapped and all(map(is_listing, (place.line_before, place.line_after))):
+    if place.swapped and all(map(is_listing, (place.old.line, place.new.line))):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("a list of files",))
     if shaped and all(map(_OWN_PATH.match, values)):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths on the machine",))

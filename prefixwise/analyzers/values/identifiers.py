@@ -53,7 +53,7 @@ def identifier(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as an identifier, None where the two values have no such shape."""
     if not place.swapped:
         return None
-    first, second = (_token_at(line, place.part) for line in (place.line_before, place.line_after))
+    first, second = (_token_at(side.line, side.part) for side in (place.old, place.new))
     if not first or not second or _another_thing(first) or _another_thing(second):
         return None
     labels = place.label_words | _key_before(place)
