@@ -26,7 +26,7 @@ _NOW = word_set(
     tonight hour minute epoch unix generated rendered received sent updated refreshed fetched captured started
     iat nbf asof local utc gmt heute jetzt aktuell aktuelle aktuelles datum uhrzeit zeit zeitstempel stand
     wochentag aujourd'hui aujourd maintenant heure jour hoy ahora fecha hora actual oggi ora data adesso hoje
-    agora vandaag nu tijd huidige idag klockan tid dzisiaj dziś godzina сегодня сейчас дата время
+    agora vandaag nu tijd huidige idag dato klockan tid dzisiaj dziś godzina сегодня сейчас дата время
     """
 )
 _NOW_PHRASE = re.compile(

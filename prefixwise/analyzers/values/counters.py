@@ -31,10 +31,10 @@ _OTHERWISE = word_set(
     salary balance dose bpm seed
     """
 )
-_LIMITS = word_set("max maximum min minimum limit limits cap threshold ceiling default per size")
+_LIMITS = word_set("most max maximum min minimum limit limits cap threshold ceiling default per size")
 _RUNNING = word_set("remaining left used spent consumed so far")
 _UNIT = re.compile(r"(?<=\d)\s?(?:[kKmMhs]|min)(?!\w)|(?<=\s)of(?=\s)")
-_SIGNS = re.compile(r"[\d\s,._:%/$€£'’()\u00a0\u202f+-]+")
+_SIGNS = re.compile(r"[\d\s,._:%/$€£'’()\u00a0\u202f+–—-]+")
 _CODE = re.compile(r"\d-\d|\d\.\d+\.\d{1,2}(?!\d)")
 _MIXED = 0.6
 """Share of steps in one direction from which a labelled number still counts as a counter: budgets are refilled."""
@@ -59,7 +59,7 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     # A word beside the number says what is counted; the words of a far heading often speak of something else.
     words = place.label_words | place.words_before | place.words_behind | frozenset(" ".join(place.scope[:2]).split())
     told = bool(words & _TELLING)
-    limit = bool(place.label_words & _LIMITS) and not place.label_words & _RUNNING
+    limit = bool((place.label_words | place.words_before) & _LIMITS) and not words & _RUNNING
     of_its_own = bool((place.label_words | place.words_before) & _OTHERWISE) and not place.label_words & _TELLING
     denied = limit or of_its_own
     return Candidate(

@@ -113,7 +113,11 @@ def _is_made(rest: str, *, known: bool) -> bool:
     if not known or _MONTH_OR_DATE.fullmatch(rest):
         return False
     chunks = re.split(r"[-_]", rest)
-    return any(_mixed(chunk) and len(chunk) >= 5 for chunk in chunks) or (rest.isdigit() and len(rest) >= 3)
+    return (
+        any(_mixed(chunk) and len(chunk) >= 5 for chunk in chunks)
+        or (rest.isdigit() and len(rest) >= 3)
+        or (len(rest) >= 8 and rest.replace("-", "").isdigit())
+    )
 
 
 def _is_code(token: str, *, digits: bool) -> bool:

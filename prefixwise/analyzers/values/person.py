@@ -87,7 +87,7 @@ def person(place: Quoted) -> Candidate | None:
     shape, about = _shape(place), is_about_a_person(place)
     known = _says_what_is_known(place)
     evidence = (*((shape,) if shape else ()), *(("the words before it speak of a person",) if about else ()))
-    if shape and (about or place.label_words & _WHAT or shape == _ADDRESSES):
+    if shape and (about or (place.label_words | place.words_before) & _WHAT or shape == _ADDRESSES):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
     if about and all(_is_short(value) and (known or _is_datum(value, place.label)) for value in values):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
@@ -134,7 +134,7 @@ def _is_named(place: Quoted) -> bool:
     """Tell whether both values are names where a person is spoken to or of."""
     if not (_NAMES.fullmatch(place.old.value) and _NAMES.fullmatch(place.new.value)):
         return False
-    label = place.label_words
+    label = place.label_words or place.words_before
     if "name" in label and not label & _NAME_OF_THING:
         return True
     return bool(_GREETINGS.search(place.left[-40:]) or _ADDRESS_TERMS.search(place.left[-8:]))
