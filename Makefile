@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench clean
+.PHONY: help demo test check format docs bench cases clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -54,6 +54,12 @@ docs: $(VENV)/.dev  ## Write the generated parts of the documentation
 
 bench: $(VENV)/.dev  ## Measure speed and memory (minutes)
 	$(RUN) -m benchmarks.measure --command $(BIN)/prefixwise
+
+# Labelled logs with what has to be found in them; any folder of the same schema will do.
+CASES ?= fixtures/cases
+
+cases: $(VENV)/.dev  ## Grade lint on labelled logs; others with CASES=FOLDER
+	$(RUN) -m benchmarks.cases $(CASES)
 
 clean:  ## Remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

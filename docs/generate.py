@@ -1,6 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are up to date.
 
-`docs/cli.md` holds the help of every command, and the README's report is what the command really prints.
+`docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, and the README's report is
+what the command really prints.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = ("hitrate", "providers", "diff", "tokens", "trace")
+COMMANDS = ("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "rules", "explain", "schema")
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
 
@@ -33,6 +34,27 @@ def cli_page() -> str:
     return "\n".join(parts)
 
 
+def rules_page() -> str:
+    """Return `docs/lint-rules.md`."""
+    sys.path.insert(0, str(ROOT))  # this folder's rules, as `run` has this folder's commands
+    from prefixwise.analyzers.rule import RULES
+    from prefixwise.analyzers.rule_pages import explain_report
+    from prefixwise.reports.format import FORMATS
+
+    rules = sorted(RULES, key=lambda rule: rule.code)
+    render = FORMATS.get("markdown").render
+    rows = [f"| {r.code} | [{r.name}](#{r.name}-{r.code.lower()}) | {r.summary} | {r.safety} |" for r in rules]
+    parts = [
+        "# Lint rules",
+        "<!-- Written by docs/generate.py: edit the rules' docstrings, not this page. -->",
+        "`prefixwise rules` lists them, `prefixwise explain RULE` shows a page. A fix that is *safe* may be applied\n"
+        "without a look, an *unsafe* one needs a look, *none* has to be done by hand.",
+        "\n".join(["| code | rule | what goes wrong | fix |", "| --- | --- | --- | --- |", *rows]),
+        *(render(explain_report(rule)).rstrip("\n") for rule in rules),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def readme() -> str:
     """Return the README with its report renewed."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,7 +67,8 @@ def readme() -> str:
 def main() -> int:
     """Write or check every page; return the exit code."""
     stale = []
-    for path, text in ((ROOT / "docs/cli.md", cli_page()), (ROOT / "README.md", readme())):
+    pages = (("docs/cli.md", cli_page()), ("docs/lint-rules.md", rules_page()), ("README.md", readme()))
+    for path, text in ((ROOT / name, text) for name, text in pages):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path)
             if "--check" not in sys.argv:

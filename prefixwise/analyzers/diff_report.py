@@ -8,6 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.diff import Difference, Verdict, kept_units
 from prefixwise.caches.policy import Policy
+from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts, excerpt, excerpt_around, visible
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Text, Unit
@@ -53,6 +54,8 @@ class DiffValues(msgspec.Struct, frozen=True):
     rules: tuple[Kept, ...]
 
 
+DIFF = DocumentKind("prefixwise/diff", 1, "where two prompts part, and what stays cached", DiffValues)
+
 _SENTENCES = {
     Verdict.IDENTICAL: "The prompts are identical, token for token.",
     Verdict.EXTENDS: "The second prompt extends the first: everything before the new part stays cached.",
@@ -73,12 +76,12 @@ def diff_report(
     Raises:
         UserError: A rule that does not reuse units of a fixed size.
     """
-    kept = tuple(_kept(difference, policy) for policy in policies)
+    kept = tuple(kept_under(difference, policy) for policy in policies)
     blocks: list[Block] = [Text("verdict", _summary(difference))]
     if difference.verdict is not Verdict.IDENTICAL:
         blocks.append(_place(difference, excerpts))
-    blocks.append(_costs(difference, kept))
-    before, first_after, second_after = _context(difference, excerpts)
+    blocks.append(kept_table(difference, kept))
+    before, first_after, second_after = context(difference, excerpts)
     values = DiffValues(
         first=names[0],
         second=names[1],
@@ -102,8 +105,8 @@ def diff_report(
         rules=kept,
     )
     return Report(
-        schema="prefixwise/diff",
-        schema_version=1,
+        schema=DIFF.schema,
+        schema_version=DIFF.version,
         command="diff",
         title=f"{names[0]} against {names[1]}",
         blocks=tuple(blocks),
@@ -113,10 +116,9 @@ def diff_report(
     )
 
 
-def _kept(difference: Difference, policy: Policy) -> Kept:
-    if policy.unit is None:
-        raise UserError("a diff counts under rules that reuse units of a fixed size", f"--under {policy.label}")
-    unit = policy.unit
+def kept_under(difference: Difference, policy: Policy) -> Kept:
+    """Return what is kept under one rule. Raises UserError for a rule that does not reuse units of a fixed size."""
+    unit = unit_of(policy)
     units = kept_units(difference, unit)
     return Kept(
         rule=policy.label,
@@ -126,6 +128,15 @@ def _kept(difference: Difference, policy: Policy) -> Kept:
         lost_units=difference.first_tokens // unit - units,
         prefill_tokens=difference.second_tokens - units * unit,
     )
+
+
+def unit_of(policy: Policy) -> int:
+    """Return the tokens that a rule reuses as a whole. Raises UserError for one that has no fixed unit."""
+    if policy.unit is None:
+        raise UserError(
+            "two prompts are counted under rules that reuse units of a fixed size", f"--under {policy.label}"
+        )
+    return policy.unit
 
 
 def _summary(difference: Difference) -> tuple[str, ...]:
@@ -139,7 +150,7 @@ def _summary(difference: Difference) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]:
+def context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]:
     """Return the text before the difference, and what follows it in the first and in the second prompt."""
     if difference.char_offset is None:
         return "", excerpt(difference.first_text, excerpts), excerpt(difference.second_text, excerpts)
@@ -149,7 +160,7 @@ def _context(difference: Difference, excerpts: Excerpts) -> tuple[str, str, str]
 
 
 def _place(difference: Difference, excerpts: Excerpts) -> Table:
-    before, first_after, second_after = _context(difference, excerpts)
+    before, first_after, second_after = context(difference, excerpts)
     columns = (
         Column("prompt", "prompt"),
         Column("field", "field"),
@@ -170,7 +181,8 @@ def _place(difference: Difference, excerpts: Excerpts) -> Table:
     return Table("place", "Where they part", columns, tuple(rows), note)
 
 
-def _costs(difference: Difference, kept: tuple[Kept, ...]) -> Table:
+def kept_table(difference: Difference, kept: tuple[Kept, ...]) -> Table:
+    """Return the table of what each rule keeps."""
     columns = (
         Column("rule", "rule"),
         Column("kept_units", "units kept", Unit.COUNT),

@@ -11,6 +11,7 @@ from prefixwise.analyzers.prompt_cost_report import source_line
 from prefixwise.caches.facts import Band, Kind, Lifetime, Multipliers, System
 from prefixwise.caches.prices import Price, PriceList
 from prefixwise.caches.rulebook import Found, Rulebook
+from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.report import Block, Cell, Column, Report, Table, Text, Unit
 
 _SPANS = ((172800, "d"), (3600, "h"), (60, "min"), (1, "s"))
@@ -41,6 +42,9 @@ class FactsValues(msgspec.Struct, frozen=True):
     prices: tuple[PriceList, ...] = ()
 
 
+PROVIDERS = DocumentKind("prefixwise/providers", 1, "cache rules and prices, with their sources", FactsValues)
+
+
 def overview_report(book: Rulebook) -> Report:
     """Return the report of all systems."""
     systems = book.systems()
@@ -69,8 +73,8 @@ def overview_report(book: Rulebook) -> Report:
         "`prefixwise providers NAME` shows everything about a system, a provider or a model."
     )
     return Report(
-        schema="prefixwise/providers",
-        schema_version=1,
+        schema=PROVIDERS.schema,
+        schema_version=PROVIDERS.version,
         command="providers",
         title=f"Prefix caches of {len(systems)} providers and engines",
         blocks=(
@@ -92,8 +96,8 @@ def found_report(name: str, found: Found) -> Report:
     for system in found.systems:
         blocks.extend(_system_blocks(system))
     return Report(
-        schema="prefixwise/providers",
-        schema_version=1,
+        schema=PROVIDERS.schema,
+        schema_version=PROVIDERS.version,
         command="providers",
         title=found.systems[0].name if len(found.systems) == 1 and not found.model else name,
         blocks=tuple(blocks),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
-from prefixwise.analyzers.hitrate_values import group_name, hit_rate_values
+from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
@@ -57,8 +57,8 @@ def hit_rate_report(
     if corpus.broken:
         blocks.append(_broken(corpus))
     return Report(
-        schema="prefixwise/hitrate",
-        schema_version=2,
+        schema=HITRATE.schema,
+        schema_version=HITRATE.version,
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),

@@ -9,6 +9,7 @@ from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.prices import Price
+from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
@@ -87,6 +88,9 @@ class HitRateValues(msgspec.Struct, frozen=True):
     lost_most: tuple[LostRequest, ...]
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
+
+
+HITRATE = DocumentKind("prefixwise/hitrate", 2, "hit rates and cost by rule and group", HitRateValues)
 
 
 def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitRateValues:

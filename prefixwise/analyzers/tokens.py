@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.report import Block, Cell, Column, InputFile, Report, Table, Unit
 from prefixwise.core.request import Request
@@ -60,6 +61,9 @@ class LogTokens(msgspec.Struct, frozen=True, tag="log", tag_field="of"):
     requests: tuple[RequestTokens, ...]
 
 
+TOKENS = DocumentKind("prefixwise/tokens", 1, "a prompt's segments, or the sizes of a log", PromptTokens | LogTokens)
+
+
 def tokens_report(
     requests: Sequence[Request],
     file: InputFile,
@@ -93,8 +97,8 @@ def tokens_report(
         values = LogTokens(tuple(_size(request, choose_tokenizer) for request in requests))
         blocks = [_sizes(values.requests)]
     return Report(
-        schema="prefixwise/tokens",
-        schema_version=1,
+        schema=TOKENS.schema,
+        schema_version=TOKENS.version,
         command="tokens",
         title=f"Tokens of {file.path}",
         blocks=tuple(blocks),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from prefixwise import __version__
-from prefixwise.cli import diff, hitrate, providers, tokens, trace
+from prefixwise.cli import diff, explain, hitrate, lint, providers, rules, schema, tokens, trace, why
 
 _EPILOG = (
     "Exit codes: 0 clean; 1 findings, a failed --require or a leak; 2 could not run; 3 no input; 4 inconclusive; "
@@ -41,11 +41,16 @@ def options(
     """Audit and benchmark LLM prompt caching."""
 
 
+app.command("lint", epilog=_EPILOG)(lint.lint)
+app.command("why", epilog=_EPILOG)(why.why)
 app.command("hitrate", epilog=_EPILOG)(hitrate.hitrate)
 app.command("providers", epilog=_EPILOG)(providers.providers)
 app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
+app.command("rules", epilog=_EPILOG)(rules.rules)
+app.command("explain", epilog=_EPILOG)(explain.explain)
+app.command("schema", epilog=_EPILOG)(schema.schema)
 
 
 def run() -> int:

@@ -68,6 +68,11 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
         ) from error
 
 
+def write_document(document: str, console: Console) -> None:
+    """Write a document that is no report to stdout, as `emit` does. Raises UserError when that cannot be."""
+    _write_stdout(console.out, document)
+
+
 def write_whole(path: Path, document: str | bytes) -> None:
     """Write a file whole or not at all: a failure leaves what was there before.
 

@@ -17,7 +17,7 @@ OutputFormat = Annotated[
         "--output-format",
         metavar="FORMAT",
         envvar="PREFIXWISE_OUTPUT_FORMAT",
-        help="Write this format to stdout: text, json, csv, markdown.",
+        help="Write this format to stdout: text, concise, json, csv, markdown.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON: short for --output-format json.")]
@@ -109,6 +109,22 @@ Require = Annotated[
         "--require",
         metavar="CONDITION",
         help="Exit with 1 unless this holds, such as 'hit_rate>=0.6'. May be repeated.",
+    ),
+]
+FailOn = Annotated[
+    Literal["error", "warning", "info", "never"],
+    typer.Option("--fail-on", help="Exit with 1 on a finding of this level or worse."),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select", metavar="RULE", help="Run these rules only: a name, a code, or how codes begin. May be repeated."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="RULE", help="Leave out these rules: a name, a code, or how codes begin. May be repeated."
     ),
 ]
 Rules = Annotated[

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from prefixwise.cli.console import Console
+    from prefixwise.core.request import Request
     from prefixwise.corpus.corpus import Corpus
+    from prefixwise.corpus.index import CorpusIndex
     from prefixwise.corpus.reader import ReadOptions
     from prefixwise.corpus.tokenizer import ChooseTokenizer
 
@@ -42,17 +45,47 @@ def read_options(
 
 def read(paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer) -> Corpus:
     """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns."""
+    from prefixwise.corpus.index import CorpusIndex
+
+    return _read(paths, options, console, CorpusIndex(choose), standard_input())
+
+
+@contextmanager
+def read_twice(
+    paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer
+) -> Iterator[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]:
+    """Yield (corpus with outlines, what reads the same requests again); the input is at hand until the block ends."""
+    from prefixwise.corpus.again import kept, requests_again
+    from prefixwise.corpus.index import CorpusIndex
+    from prefixwise.corpus.outlines import Outlines
+
+    with kept(paths, standard_input()) as stdin:
+        corpus = _read(relative(paths), options, console, CorpusIndex(choose, Outlines()), stdin)
+        files = [file.path for file in corpus.inputs]
+        yield corpus, lambda: requests_again(files, corpus.rows, options, stdin)
+
+
+def relative(paths: list[str]) -> list[str]:
+    """Return paths as documents name them: relative to the current folder where they are below it."""
+    import os
+
+    below = os.path.join(os.getcwd(), "")
+    return [path[len(below) :] if path.startswith(below) and len(path) > len(below) else path for path in paths]
+
+
+def _read(
+    paths: list[str], options: ReadOptions, console: Console, index: CorpusIndex, stdin: io.BufferedReader
+) -> Corpus:
     import gc
 
     from prefixwise.corpus.corpus import read_corpus
-    from prefixwise.corpus.index import CorpusIndex
 
     # The index is millions of small objects without a cycle among them: collecting it over and over costs more
     # than all the rest.
     gc.disable()
     try:
         with console.progress("reading") as progress:
-            return read_corpus(paths, options, progress, standard_input(), CorpusIndex(choose))
+            return read_corpus(paths, options, progress, stdin, index)
     finally:
         gc.freeze()  # what was read stays until the end: no later collection need look at it
         gc.enable()

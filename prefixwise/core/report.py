@@ -111,14 +111,24 @@ class Matrix(msgspec.Struct, frozen=True, tag="matrix"):
 
 
 class Findings(msgspec.Struct, frozen=True, tag="findings"):
-    """Findings in the order in which they are to be read."""
+    """Findings in the order in which they are to be read; people get three lines of each where `brief`."""
 
     name: str
     title: str
     findings: tuple[Finding, ...]
+    brief: bool = False
+    note: str = ""
 
 
-Block: TypeAlias = Text | Table | Tree | Waterfall | Series | Histogram | Matrix | Findings
+class Page(msgspec.Struct, frozen=True, tag="page"):
+    """An explanation in Markdown whose markup formats keep: ours, never a tenant's text."""
+
+    name: str
+    title: str
+    markdown: str
+
+
+Block: TypeAlias = Text | Table | Tree | Waterfall | Series | Histogram | Matrix | Findings | Page
 
 
 class InputFile(msgspec.Struct, frozen=True):

@@ -121,6 +121,7 @@ class Request(msgspec.Struct, gc=False):
         opens_reply: Whether the template opens the assistant's turn after the last message.
         id: What tells records of one call; empty where the log has no such thing.
         marks: `Mark` bits.
+        raw: JSON of the record, or of the part of it that is this call; empty where the input has no such thing.
     """
 
     path: str
@@ -145,6 +146,7 @@ class Request(msgspec.Struct, gc=False):
     automatic: float | None = None
     id: str = ""
     marks: int = 0
+    raw: bytes = b""
 
     @property
     def ref(self) -> Ref:

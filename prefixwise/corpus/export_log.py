@@ -108,6 +108,7 @@ class ExportLog:
         number = self._number
         self._number += 1
         request = _assemble(self._path, number, line, dialect, draft, call)
+        request.raw = call.record or data
         if self._fields:
             try:
                 apply_fields(request, call.record or data, self._fields)

@@ -19,6 +19,7 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.joins import Joins, KnownCall
+from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE, Row, Rows
 from prefixwise.corpus.taken import Head, Taken
@@ -39,9 +40,10 @@ class CorpusIndex:
 
     Args:
         choose_tokenizer: Finds the tokenizer of a model.
+        outlines: Filled with the items of each request, where an analysis needs them.
     """
 
-    def __init__(self, choose_tokenizer: ChooseTokenizer = choose) -> None:
+    def __init__(self, choose_tokenizer: ChooseTokenizer = choose, outlines: Outlines | None = None) -> None:
         self.tree = TokenTree()
         self.rows = Rows(self.tree)
         self.vocabularies: dict[str, Vocabulary] = {}
@@ -50,7 +52,8 @@ class CorpusIndex:
         self._choose = choose_tokenizer
         self._models: dict[tuple[str, str], tuple[Vocabulary, int, int]] = {}
         self._framed: set[int] = set()
-        self._items = Items(self.tree)
+        self.outlines = outlines
+        self._items = Items(self.tree, outlines)
         self._walked: dict[int, int] = {}
         self._families = Families()
         self._heads: dict[tuple[int, ...], Head] = {}
@@ -178,8 +181,10 @@ class CorpusIndex:
             if taken.id and self._joins.is_known(number, row, taken, made):
                 self.rows.markers.pop(number, None)
                 self.rows.bands.pop(number, None)
-            else:
-                made.append(row)
+                continue
+            made.append(row)
+            if self.outlines is not None:
+                self.outlines.add_row(taken.head.items, taken.rest[:-1] if taken.opened else taken.rest, taken.reply)
         self.rows.extend(made)
         self._taken.clear()
         if self._joins.answers:

@@ -18,6 +18,7 @@ import msgspec
 from prefixwise.core.request import Section, Turn
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.exporter_marks import marks_of
+from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.template import AssumedTemplate
 from prefixwise.corpus.tokenizer import BYTES_PER_ID, Tokenizer
@@ -66,7 +67,7 @@ class Special(msgspec.Struct, frozen=True):
 class Items:
     """All items of a corpus, by number. What `add` queues has segments once `render` has run."""
 
-    def __init__(self, tree: TokenTree) -> None:
+    def __init__(self, tree: TokenTree, outlines: Outlines | None = None) -> None:
         self.segments: list[tuple[int, ...]] = []
         self.is_head = bytearray()
         self.special: dict[int, Special] = {}
@@ -74,6 +75,7 @@ class Items:
         """`Mark` bits of the few items in which an exporter cut or blotted out text."""
         self.bytes_queued = 0
         """Raw bytes of the items that wait for `render`."""
+        self.outlines = outlines
         self._tree = tree
         self._queue: list[tuple[int, Vocabulary, Turn]] = []
 
@@ -128,6 +130,8 @@ class Items:
             self.add_segments((), is_head)
         if marks := marks_of(raw, turn):
             self.marks[item] = marks
+        if self.outlines is not None:
+            self.outlines.add_item(item, turn)
         return item
 
     def add(self, vocabulary: Vocabulary, turn: Turn, is_head: bool = False) -> int:
@@ -157,7 +161,12 @@ class Items:
             vocabulary.replies[turn.parts[0].text] = ids
         if turn.role is None:
             ids = ids[:-BYTES_PER_ID]
-        return self.add_segments((self._tree.add_segment(ids),)) if ids else -1
+        if not ids:
+            return -1
+        item = self.add_segments((self._tree.add_segment(ids),))
+        if self.outlines is not None:
+            self.outlines.add_item(item, turn)
+        return item
 
     def render(self) -> None:
         """Give every queued item its segments."""

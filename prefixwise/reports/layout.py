@@ -1,15 +1,20 @@
-"""Tables for a terminal: columns that fit, and one record a paragraph where they cannot."""
+"""Tables and paragraphs for a terminal: columns that fit, one record a paragraph where they cannot, hanging labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from prefixwise.core.excerpt import visible
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
 GAP = 2
+_PROSE = 100
+"""Cells to which prose is wrapped on a wide terminal."""
 _NARROWEST = 14
 """Cells a column of text may be squeezed to before the table becomes records."""
 
@@ -48,7 +53,8 @@ def grid(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int | Non
     `heading  value` lines.
     """
     lead = max((len(cell.lead) for row in rows for cell in row if isinstance(cell, Hanging)), default=0)
-    widths = _fitted(heads, _natural_widths(heads, rows), width, _NARROWEST + lead)
+    narrowest = _NARROWEST + lead
+    widths = _fitted(heads, rows, width, narrowest, whole_words=True) or _fitted(heads, rows, width, narrowest)
     if widths is None:
         return _records(heads, rows)
 
@@ -78,6 +84,32 @@ def grid(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int | Non
     return table
 
 
+def prose(
+    line: str | Text, width: int | None, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = 0
+) -> RenderableType:
+    """Return a paragraph that hangs under its label; a `Text` must be visible already."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Text(visible(line), style=style) if isinstance(line, str) else line
+    if width is None:
+        return Text(" " * indent).append(label, style=label_style).append_text(shown)
+    lead = [Text(" " * indent + label)] if indent or label else []
+    layout = Table.grid(padding=0)
+    for part in lead:
+        layout.add_column(no_wrap=True, width=len(part), style=label_style)
+    layout.add_column(overflow="fold", max_width=min(width, _PROSE) - indent - len(label))
+    layout.add_row(*lead, shown)
+    return layout
+
+
+def nothing(text: str) -> RenderableType:
+    """Return the line that stands where there is no data."""
+    from rich.text import Text
+
+    return Text(text, style="dim")
+
+
 def _cell(cell: Cell) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
@@ -93,24 +125,43 @@ def _cell(cell: Cell) -> RenderableType:
     return layout
 
 
-def _natural_widths(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[int]:
-    from rich.cells import cell_len
+def _fitted(
+    heads: Sequence[Head],
+    rows: Sequence[Sequence[Cell]],
+    width: int | None,
+    narrowest: int,
+    *,
+    whole_words: bool = False,
+) -> list[int] | None:
+    """Cap the text columns at one common width, the largest with which the table fits; None where it never does.
 
-    texts = [[cell if isinstance(cell, str) else "".join(cell) for cell in row] for row in rows]
-    columns = zip(*texts, strict=True) if texts else [()] * len(heads)
-    return [max(1, cell_len(head.title), *map(cell_len, cells)) for head, cells in zip(heads, columns, strict=True)]
-
-
-def _fitted(heads: Sequence[Head], natural: list[int], width: int | None, narrowest: int) -> list[int] | None:
-    """Cap the text columns at one common width, the largest with which the table fits."""
+    With `whole_words` no column gets narrower than its longest word.
+    """
+    natural = _widths(heads, rows, lambda text: (text,))
+    least = _widths(heads, rows, str.split) if whole_words else [0] * len(heads)
     room = width - GAP * (len(heads) - 1) if width is not None else sum(natural)
     if sum(natural) <= room:
         return natural
     for cap in range(room, narrowest - 1, -1):
-        widths = [cells if head.rigid else min(cells, cap) for head, cells in zip(heads, natural, strict=True)]
+        widths = [
+            cells if head.rigid else min(cells, max(cap, word))
+            for head, cells, word in zip(heads, natural, least, strict=True)
+        ]
         if sum(widths) <= room:
             return widths
     return None
+
+
+def _widths(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], parts: Callable[[str], Iterable[str]]) -> list[int]:
+    """Return for each column the cells of the widest of its parts, heading included."""
+    from rich.cells import cell_len
+
+    texts = [[cell if isinstance(cell, str) else "".join(cell) for cell in row] for row in rows]
+    columns = zip(*texts, strict=True) if texts else [()] * len(heads)
+    return [
+        max(1, *(cell_len(part) for text in (head.title, *cells) for part in parts(text)), 0)
+        for head, cells in zip(heads, columns, strict=True)
+    ]
 
 
 def _records(heads: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> RenderableType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from prefixwise.core.finding import Finding
 from prefixwise.core.report import (
     Block,
     Cell,
@@ -11,6 +12,7 @@ from prefixwise.core.report import (
     Findings,
     Histogram,
     Matrix,
+    Page,
     Series,
     Table,
     Text,
@@ -21,12 +23,40 @@ from prefixwise.core.report import (
 
 KIND = Column("kind", "kind")
 LABEL = Column("label", "")
+_FINDING = (
+    Column("rule", "rule"),
+    Column("code", "code"),
+    Column("severity", "severity"),
+    Column("level", "level"),
+    Column("confidence", "confidence"),
+    Column("mode", "mode"),
+    Column("where", "where"),
+    Column("path", "path"),
+    Column("line", "line", Unit.COUNT),
+    Column("record", "record"),
+    Column("from", "from"),
+    Column("to", "to"),
+    Column("field", "field"),
+    Column("char_offset", "character", Unit.COUNT),
+    Column("from_text", "from text"),
+    Column("to_text", "to text"),
+    Column("tokens_lost", "tokens lost", Unit.TOKENS),
+    Column("tokens_exact", "exact"),
+    Column("per", "per"),
+    Column("usd_lost", "lost", Unit.USD),
+    Column("occurrences", "places", Unit.COUNT),
+    Column("message", "message"),
+    Column("fix", "fix"),
+    Column("safety", "safety"),
+    Column("fingerprint", "fingerprint"),
+    Column("also_rules", "also"),
+)
 
 
 def as_table(block: Block) -> Table | None:
     """Return the data of `block` as a table with typed columns, or None where it is prose."""
     match block:
-        case Text():
+        case Text() | Page():
             return None
         case Table():
             return block
@@ -82,13 +112,36 @@ def _histogram(block: Histogram) -> Table:
 
 
 def _findings(block: Findings) -> Table:
-    columns = (
-        Column("level", "level"),
-        Column("rule", "rule"),
-        Column("path", "path"),
-        Column("line", "line", Unit.COUNT),
-        Column("message", "message"),
-        Column("help", "help"),
+    return Table(block.name, block.title, _FINDING, tuple(map(_finding_row, block.findings)))
+
+
+def _finding_row(finding: Finding) -> tuple[Cell, ...]:
+    pair, lost = finding.pair, finding.tokens_lost
+    return (
+        finding.rule,
+        finding.code,
+        finding.severity,
+        finding.level,
+        finding.confidence,
+        finding.mode,
+        finding.where,
+        finding.path,
+        finding.span.line if finding.span is not None else None,
+        str(finding.record) if finding.record is not None else None,
+        str(pair.before) if pair is not None else None,
+        str(pair.after) if pair is not None else None,
+        finding.field,
+        finding.char_offset,
+        finding.from_text,
+        finding.to_text,
+        lost.value if lost is not None else None,
+        lost.exact if lost is not None else None,
+        lost.per if lost is not None else None,
+        finding.usd_lost,
+        len(finding.occurrences),
+        finding.message,
+        finding.fix.summary,
+        finding.fix.safety,
+        finding.fingerprint,
+        ", ".join(finding.also_rules),
     )
-    rows = tuple((f.level, f.rule, f.path, f.line, f.message, f.help) for f in block.findings)
-    return Table(block.name, block.title, columns, rows)

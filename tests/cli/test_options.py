@@ -33,6 +33,9 @@ def command(
     under: o.Under = None,
     require: o.Require = None,
     by: o.By = None,
+    fail_on: o.FailOn = "error",
+    select: o.Select = None,
+    ignore: o.Ignore = None,
 ) -> None:
     typer.echo(repr({name: value for name, value in locals().items() if value}))
 
@@ -44,7 +47,7 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> str:
 
 
 def test_defaults() -> None:
-    assert run() == "{'output_format': 'text', 'excerpts': 'masked', 'color': 'auto'}\n"
+    assert run() == "{'output_format': 'text', 'excerpts': 'masked', 'color': 'auto', 'fail_on': 'error'}\n"
 
 
 def test_every_option_is_read() -> None:
@@ -54,6 +57,8 @@ def test_every_option_is_read() -> None:
     assert "'under': ['vllm', 'x:y=1'], 'require': ['a>=1'], 'by': ['tenant']" in shown
     for field in ("tenant", "session", "model", "start", "end", "replica", "salt"):
         assert f"'{field}_field': '/a/b'" in run(f"--{field}-field", "/a/b")
+    chosen = run("--fail-on", "never", "--select", "PC", "--select", "ttl-expired", "--ignore", "PC01")
+    assert "'fail_on': 'never', 'select': ['PC', 'ttl-expired'], 'ignore': ['PC01']" in chosen
     assert "'record_path': '/rows'" in run("--record-path", "/rows")
 
 
@@ -62,7 +67,7 @@ def test_the_output_format_may_come_from_the_environment() -> None:
     assert "'output_format': 'csv'" in run("--output-format", "csv", env={"PREFIXWISE_OUTPUT_FORMAT": "json"})
 
 
-@pytest.mark.parametrize("arguments", [["--color", "blue"], ["--excerpts", "some"]])
+@pytest.mark.parametrize("arguments", [["--color", "blue"], ["--excerpts", "some"], ["--fail-on", "high"]])
 def test_a_wrong_choice_is_a_usage_error(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2
 

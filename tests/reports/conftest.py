@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 import pytest
 
+from prefixwise.core.finding import (
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Lost,
+    Mode,
+    Occurrence,
+    Pair,
+    Per,
+    Safety,
+    Severity,
+    Span,
+    Step,
+    Where,
+)
 from prefixwise.core.report import (
     Block,
     Column,
-    Finding,
     Findings,
     Histogram,
     InputFile,
     Matrix,
+    Page,
     Report,
     Requirement,
     Series,
@@ -22,6 +40,7 @@ from prefixwise.core.report import (
     Unit,
     Waterfall,
 )
+from prefixwise.core.request import Ref
 
 HOSTILE = (
     "\x1b[31m\x1b]0;title\x07\x9b2J \x00 a\nb\r\tc \u202edesrever\u2066 zero\u200bwidth \ufeff\u2028 \ud800 \U000e0041"
@@ -41,6 +60,125 @@ STARTS = (
     "1. one",
     "> quote",
 )
+PAGE = """A clock stands in the system prompt.
+
+The prompt changes each time the clock does, **and nothing behind it is cached**. A date that stays, such as
+`2026-03-02` in an example, is none.
+
+```jsonl bad
+{"messages": [{"role": "system", "content": "It is 09:14:07. You answer questions about ferries, briefly."}]}
+{"messages": [{"role": "system", "content": "It is 09:14:52. You answer questions about ferries, briefly."}]}
+```
+
+## What helps
+
+- Put the time into the newest message,
+  where nothing follows it.
+- Leave it away.
+
+```python
+def now():
+    return "a very long line " * 12
+```
+Nothing else."""
+
+
+def findings() -> tuple[Finding, ...]:
+    """One of each level: with everything in it and many places, in a source file, and with next to nothing."""
+    refs = [Ref("logs/a.jsonl", number, number + 1) for number in range(13)]
+    pairs = [Pair(before, after) for before, after in itertools.pairwise(refs)]
+    pairs[1] = Pair(Ref("logs/older.jsonl", 7), refs[2])
+    deep = "prompts/" + "deep/" * 20 + "x.jinja"
+    return (
+        Finding(
+            rule="clock-in-prefix",
+            code="PC01",
+            severity=Severity.CRITICAL,
+            level=Severity.CRITICAL.level,
+            confidence=Confidence.CERTAIN,
+            mode=Mode.LOG,
+            where=Where.SYSTEM,
+            path="logs/a.jsonl",
+            record=refs[1],
+            pair=pairs[0],
+            occurrences=tuple(Occurrence(pair, None, "/messages/0/content", 29) for pair in pairs),
+            field="/messages/0/content",
+            char_offset=29,
+            from_text="2026-03-02T09:14:07Z, answer in 漢字",
+            to_text="2026-03-02T09:14:52Z, answer in 漢字",
+            tokens_lost=Lost(12340, True, Per.ONCE),
+            usd_lost=0.1234,
+            evidence=("Usage reports 0 cached tokens of 1,565.", "The vendor's own diagnostics say `system_changed`."),
+            message="The system prompt tells the time, so nothing behind it is cached.",
+            fix=Fix("Move the time to the newest message.", Safety.UNSAFE),
+            fingerprint="0123456789abcdef",
+            also_rules=("retrieved-text-in-prefix", "counter-in-prefix"),
+        ),
+        Finding(
+            rule="unordered-iteration",
+            code="PO04",
+            severity=Severity.MEDIUM,
+            level=Severity.MEDIUM.level,
+            confidence=Confidence.POSSIBLE,
+            mode=Mode.STATIC,
+            where=Where.SOURCE,
+            path=deep,
+            span=Span(12, 5, 12, 20, 300, 315),
+            from_text="a ",
+            to_text="",
+            flow=(
+                Step("app/[t].py", Span(3, 1, 3, 9, 40, 48), "a set is made"),
+                Step(deep, Span(1, 1, 1, 2, 0, 1), ""),
+            ),
+            tokens_lost=Lost(1, False, Per.CALL),
+            message="Keys come in any order.",
+            fix=Fix("Sort them.", Safety.SAFE, (Edit(deep, 300, 315, "sorted(keys)"),)),
+            fingerprint="fedcba9876543210",
+        ),
+        Finding(
+            rule="usage-missing",
+            code="PU01",
+            severity=Severity.INFO,
+            level=Severity.INFO.level,
+            confidence=Confidence.LIKELY,
+            mode=Mode.LOG,
+            where=Where.USAGE,
+            path="logs/b.jsonl",
+            record=Ref("logs/b.jsonl", 0),
+            occurrences=(Occurrence(None, Ref("logs/b.jsonl", 0), None, None),),
+            message="The log has no usage.",
+            fix=Fix("", Safety.NONE),
+            fingerprint="00000000",
+        ),
+    )
+
+
+def _hostile_finding(text: str, start: str = "") -> Finding:
+    ref = Ref(start or text, 1)
+    return Finding(
+        rule=text,
+        code=text,
+        severity=Severity.HIGH,
+        level=Severity.HIGH.level,
+        confidence=Confidence.LIKELY,
+        mode=Mode.LOG,
+        where=Where.SYSTEM,
+        path=start or text,
+        record=ref,
+        pair=Pair(Ref(text, 0), ref),
+        occurrences=(Occurrence(Pair(Ref(text, 0), ref), None, text, 3), Occurrence(None, ref, text, None)),
+        field=start or text,
+        char_offset=3,
+        from_text=start or text,
+        to_text=text + " ",
+        flow=(Step(start or text, Span(1, 1, 1, 1, 0, 0), text),),
+        tokens_lost=Lost(3, False, Per.DAY),
+        evidence=(start or text, text),
+        message=start or text,
+        fix=Fix(start or text, Safety.UNSAFE, (Edit(text, 0, 1, text),)),
+        fingerprint=text,
+        also_rules=(start or text, text),
+    )
 
 
 def everything() -> Report:
@@ -99,14 +237,9 @@ def everything() -> Report:
         Findings(
             "findings",
             "Findings",
-            (
-                Finding(
-                    "clock-in-prefix", "error", "The prompt tells the time.", "prompts/[t]/a.jinja", 12, "Move it."
-                ),
-                Finding("unsorted-json", "warning", "Keys come in any order.", "prompts/" + "deep/" * 20 + "x.json"),
-                Finding("short-prefix", "info", "The prefix is short."),
-            ),
+            findings(),
         ),
+        Page("page", "A page", PAGE),
     )
     return Report(
         "prefixwise/sample",
@@ -137,7 +270,8 @@ def hostile(text: str = HOSTILE, starts: tuple[str, ...] = STARTS) -> Report:
         Series(text, text, number, (1.0, 2.0), ((number, (1.0, None)),), text),
         Histogram(text, text, number, (0, 1, 2), (1, 0), text),
         Matrix(text, text, Unit.TEXT, (text,), (text,), ((text,),), text),
-        Findings(text, text, (Finding(text, "error", text, text, 1, text), Finding(text, "info", text))),
+        Page(text, text, "\n".join((text, *starts, "```jsonl bad", text, "```", "- " + text, "# " + text))),
+        Findings(text, text, (_hostile_finding(text), *(_hostile_finding(text, start) for start in starts))),
     )
     return Report(
         text,
@@ -183,4 +317,5 @@ _EMPTIED: dict[type, dict[str, object]] = {
     Histogram: {"edges": (), "counts": ()},
     Matrix: {"rows": (), "columns": (), "cells": ()},
     Findings: {"findings": ()},
+    Page: {"markdown": ""},
 }

@@ -15,7 +15,19 @@ from hypothesis import strategies as st
 
 from prefixwise.core.envelope import envelope
 from prefixwise.core.excerpt import UNSAFE, visible
-from prefixwise.core.report import Block, Column, Histogram, Report, Series, Table, Text, Tree, Unit, Waterfall
+from prefixwise.core.report import (
+    Block,
+    Column,
+    Histogram,
+    InputFile,
+    Report,
+    Series,
+    Table,
+    Text,
+    Tree,
+    Unit,
+    Waterfall,
+)
 from prefixwise.reports.format import FORMATS
 from prefixwise.reports.formats.markdown import escape
 from prefixwise.reports.tables import as_table
@@ -94,7 +106,7 @@ def test_the_environment_does_not_change_the_document(
 def test_no_character_of_a_cell_is_lost_at_any_width(reports: dict[str, Report], width: int | None) -> None:
     document = FORMATS.get("text").render(reports["everything"], width=width)
     joined = re.sub(r"\s", "", document)
-    for cell in ("prompts/[t]/a.jinja:12", "deep/" * 20 + "x.json", "1.5GiB", "$412.50", ">99.9%", "38,512,000"):
+    for cell in ("app/[t].py:3", "deep/" * 20 + "x.jinja:12", "1.5GiB", "$412.50", ">99.9%", "38,512,000"):
         assert cell in joined
     assert "…" not in document
 
@@ -113,6 +125,18 @@ def test_a_table_whose_numbers_do_not_fit_becomes_records() -> None:
     document = FORMATS.get("text").render(report(table), width=80)
     assert "number 11  1,000,011" in document
     assert "number 0   1,000,000" in document
+
+
+def test_of_many_files_only_some_are_named() -> None:
+    fine = tuple(InputFile(f"fine-{n}.jsonl", "otel", "log", "", 1, 0) for n in range(20))
+    wrong = tuple(InputFile(f"wrong-{n}.jsonl", "", "log", "", 1, 1, "no request found") for n in range(9))
+    render = FORMATS.get("text").render
+    shown = render(msgspec.structs.replace(report(), inputs=fine + wrong))
+    assert "29 files, 29 records" in shown
+    assert "fine-" not in shown
+    assert shown.count("wrong-") == 6
+    assert "and 3 more" in shown
+    assert "more" not in render(msgspec.structs.replace(report(), inputs=wrong[:6]))
 
 
 def test_markup_in_text_is_only_text() -> None:

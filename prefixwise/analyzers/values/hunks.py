@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import msgspec
 
@@ -59,9 +59,7 @@ def hunks(before: str, after: str) -> tuple[Hunk, ...]:
     """
     if before == after:
         return ()
-    kept = common_prefix(before, after)
-    tail = common_suffix(before, after, min(len(before), len(after)) - kept)
-    whole = (kept, len(before) - tail, kept, len(after) - tail)
+    whole = _apart(before, after)
     found: list[_Range] = []
     for stretch in _lines_apart(before, after, whole):
         found.extend(_words_apart(before, after, stretch))
@@ -69,6 +67,27 @@ def hunks(before: str, after: str) -> tuple[Hunk, ...]:
         Hunk(a, b, c, d, before[a:b], after[c:d])
         for a, b, c, d in _joined(before, [_trimmed(before, after, r) for r in found])
     )
+
+
+def one_hunk(before: str, after: str) -> Hunk | None:
+    """Return the stretch from the first difference of two texts to the last, None where they are equal."""
+    if before == after:
+        return None
+    a, b, c, d = _apart(before, after)
+    return Hunk(a, b, c, d, before[a:b], after[c:d])
+
+
+def _apart(before: str, after: str) -> _Range:
+    kept = common_prefix(before, after)
+    tail = common_suffix(before, after, min(len(before), len(after)) - kept)
+    return kept, len(before) - tail, kept, len(after) - tail
+
+
+def differing(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
+    """Return the ranges in which two sequences differ, as (start, end, start, end) in the first and the second."""
+    found: list[_Range] = []
+    _differences(first, second, (0, len(first), 0, len(second)), 0, found)
+    return found
 
 
 def common_prefix(first: str, second: str) -> int:
@@ -152,7 +171,9 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> list[_Range]:
     return ranges
 
 
-def _differences(first: Sequence[str], second: Sequence[str], within: _Range, depth: int, found: list[_Range]) -> None:
+def _differences(
+    first: Sequence[Hashable], second: Sequence[Hashable], within: _Range, depth: int, found: list[_Range]
+) -> None:
     """Append the ranges in which two sequences differ."""
     low, high, down, up = within
     while low < high and down < up and first[low] == second[down]:
@@ -171,7 +192,7 @@ def _differences(first: Sequence[str], second: Sequence[str], within: _Range, de
         low, down = i + 1, j + 1
 
 
-def _anchors(first: Sequence[str], second: Sequence[str], within: _Range) -> list[tuple[int, int]]:
+def _anchors(first: Sequence[Hashable], second: Sequence[Hashable], within: _Range) -> list[tuple[int, int]]:
     """Return where pieces stand that occur once on either side: the longest list that is in order on both."""
     low, high, down, up = within
     once = _places_of_unique(first, low, high)
@@ -194,7 +215,7 @@ def _anchors(first: Sequence[str], second: Sequence[str], within: _Range) -> lis
     return chain[::-1]
 
 
-def _places_of_unique(pieces: Sequence[str], low: int, high: int) -> dict[str, int]:
+def _places_of_unique(pieces: Sequence[Hashable], low: int, high: int) -> dict[Hashable, int]:
     part = pieces[low:high]
     counts = Counter(part)
     return {piece: low + index for index, piece in enumerate(part) if counts[piece] == 1}

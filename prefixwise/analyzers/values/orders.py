@@ -88,7 +88,10 @@ def _examples(text: str) -> list[str]:
     if len(starts) < 2:
         return []
     ends = [*starts[1:], len(text)]
-    return [_bare(text[start:end]) for start, end in zip(starts, ends, strict=True)]
+    found = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    if not any("\n\n" in example for example in found[:-1]):  # what follows the last one is no part of it
+        found[-1] = found[-1].partition("\n\n")[0]
+    return [_bare(example) for example in found]
 
 
 def _bare(example: str) -> str:
@@ -152,7 +155,7 @@ def examples(before: str, after: str, hunk: Hunk) -> Candidate | None:
 def _line(text: str, start: int, end: int) -> str:
     region = _between(text, start, end, ("\n",))
     head = region.find(": ")
-    return region[head + 2 :] if 0 <= head < start else region
+    return region[head + 2 :] if 0 <= head < start and "\n" not in region else region
 
 
 def _paragraph(text: str, start: int, end: int) -> str:

@@ -24,7 +24,7 @@ from prefixwise.corpus.bodies import (
 from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, marker_of, text_part, tool_turn
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
 
-_KEY_PARAMS = ("tool_choice", "thinking", "output_config", "speed")
+_KEY_PARAMS = ("tool_choice", "thinking", "output_config", "output_format", "speed")
 _key_values = operator.attrgetter(*_KEY_PARAMS)
 _BLOCK_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 
@@ -37,6 +37,7 @@ class Body(MessagesBody):
     tool_choice: Raw | UnsetType = UNSET
     thinking: Raw | UnsetType = UNSET
     output_config: Raw | UnsetType = UNSET
+    output_format: Raw | UnsetType = UNSET
     speed: Raw | UnsetType = UNSET
 
 

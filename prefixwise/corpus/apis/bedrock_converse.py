@@ -12,7 +12,7 @@ from prefixwise.corpus.bodies import key_params, text_of
 from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, marker_of, name_in, text_part
 from prefixwise.corpus.media import anthropic_tokens, media_part, unknown_tokens
 
-_KEY_PARAMS = ("additionalModelRequestFields", "performanceConfig", "guardrailConfig")
+_KEY_PARAMS = ("additionalModelRequestFields", "performanceConfig", "guardrailConfig", "toolConfig/toolChoice")
 
 
 class ToolConfig(msgspec.Struct):
@@ -62,7 +62,8 @@ def draft(body: Body) -> Draft:
     if body.system:
         sections.append(Section("system", "/system", body.system))
     sections.append(Section("messages", "/messages", body.messages))
-    values = (body.additionalModelRequestFields, body.performanceConfig, body.guardrailConfig)
+    choice = UNSET if body.toolConfig is None else body.toolConfig.toolChoice
+    values = (body.additionalModelRequestFields, body.performanceConfig, body.guardrailConfig, choice)
     return Draft(
         text_of(body.modelId) or "",
         tuple(sections),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import msgspec
@@ -13,7 +14,22 @@ from prefixwise.corpus.bodies import is_given, key_params, single_section, text_
 from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, block_part, name_in, text_part, tool_turn
 from prefixwise.corpus.media import gemini_tokens, media_part, unknown_tokens
 
-_KEY_PARAMS = ("toolConfig",)
+_GENERATION = ("thinkingConfig", "responseSchema", "responseJsonSchema", "responseMimeType")
+_KEY_PARAMS = ("toolConfig", *(f"generationConfig/{name}" for name in _GENERATION))
+
+
+class GenerationConfig(msgspec.Struct):
+    """The settings of the answer that change what the model is told."""
+
+    thinkingConfig: Raw | UnsetType = UNSET  # noqa: N815 - the wire's own names
+    responseSchema: Raw | UnsetType = UNSET  # noqa: N815
+    responseJsonSchema: Raw | UnsetType = UNSET  # noqa: N815
+    responseMimeType: Raw | UnsetType = UNSET  # noqa: N815
+
+
+_generation = msgspec.json.Decoder(GenerationConfig)
+_generation_values = operator.attrgetter(*_GENERATION)
+_NO_VALUES = (UNSET,) * len(_GENERATION)
 
 
 class Body(msgspec.Struct):
@@ -27,6 +43,7 @@ class Body(msgspec.Struct):
     cachedContent: Any = None  # noqa: N815
     labels: Any = None
     toolConfig: Raw | UnsetType = UNSET  # noqa: N815
+    generationConfig: Raw | UnsetType = UNSET  # noqa: N815
 
 
 def score(body: dict[str, Any]) -> int:
@@ -55,14 +72,26 @@ def draft(body: Body) -> Draft:
     else:
         sections.append(Section("messages", "/contents", body.contents))
     cached = text_of(body.cachedContent)
+    values = (body.toolConfig, *_settings(body.generationConfig))
     return Draft(
         text_of(body.model) or "",
         tuple(sections),
         Namespace(cached_content=cached) if cached else SHARED,
-        key_params((body.toolConfig,), _KEY_PARAMS),
+        key_params(values, _KEY_PARAMS),
         name_in(body.labels, "tenant_id", "tenant", "user_id"),
         name_in(body.labels, "session_id", "conversation_id"),
     )
+
+
+def _settings(raw: Raw | UnsetType) -> tuple[Raw | UnsetType, ...]:
+    """Return those settings of the answer that count, in the order of their names."""
+    if raw is UNSET or not is_given(raw):
+        return _NO_VALUES
+    try:
+        values: tuple[Raw | UnsetType, ...] = _generation_values(_generation.decode(raw))
+    except msgspec.ValidationError:  # no object: what it means is not ours to say
+        return _NO_VALUES
+    return values
 
 
 def turn(kind: str, item: Any) -> Turn:

@@ -25,8 +25,11 @@ from prefixwise.corpus.dialect import DIALECTS, Dialect, Draft, marker_of, text_
 from prefixwise.corpus.openai_parts import content_parts
 
 # Section 3.1 of the cache-rule reference: what enters OpenAI's key beside tools and text; chat template arguments
-# change what an engine renders.
-_KEY_PARAMS = ("parallel_tool_calls", "reasoning_effort", "verbosity", "service_tier", "chat_template_kwargs")
+# change what an engine renders. `reasoning`, `thinking` and `enable_thinking` are what gateways and others call it.
+_KEY_PARAMS = (
+    *("parallel_tool_calls", "reasoning_effort", "verbosity", "service_tier", "chat_template_kwargs"),
+    *("reasoning", "thinking", "enable_thinking"),
+)
 _key_values = operator.attrgetter(*_KEY_PARAMS)
 
 
@@ -41,6 +44,9 @@ class Body(MessagesBody):
     verbosity: Raw | UnsetType = UNSET
     service_tier: Raw | UnsetType = UNSET
     chat_template_kwargs: Raw | UnsetType = UNSET
+    reasoning: Raw | UnsetType = UNSET
+    thinking: Raw | UnsetType = UNSET
+    enable_thinking: Raw | UnsetType = UNSET
 
 
 def score(body: dict[str, Any]) -> int:

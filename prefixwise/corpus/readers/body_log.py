@@ -148,13 +148,15 @@ class BodyLog:
         draft = now.dialect.draft(body)
         if now.dialect.name not in self._formats:
             self._formats[now.dialect.name] = None
-        request = _assemble(self._path, number, line, now.dialect, draft, around)
+        request = _assemble(self._path, number, line, now.dialect, draft, around, data)
         if self._options.fields:
             apply_fields(request, data, self._options.fields)
         return request
 
 
-def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft, around: Around) -> Request:
+def _assemble(
+    path: str, number: int, line: int, dialect: Dialect, draft: Draft, around: Around, data: bytes
+) -> Request:
     response = around.response
     return Request(
         path,
@@ -178,6 +180,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         draft.opens_reply,
         draft.automatic,
         f"{path}\0{around.id}" if around.id else "",
+        raw=data,
     )
 
 

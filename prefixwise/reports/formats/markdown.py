@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prefixwise.core.excerpt import visible
+from prefixwise.core.finding import Finding
 from prefixwise.core.report import (
     Block,
     Findings,
     Histogram,
     InputFile,
+    Page,
     Report,
     Requirement,
     Series,
@@ -21,11 +23,14 @@ from prefixwise.core.report import (
 )
 from prefixwise.core.report import Waterfall as WaterfallBlock
 from prefixwise.reports import charts
+from prefixwise.reports import finding_words as words
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.tables import as_table
 
 _BAR = 20
+_HEADING = re.compile(r"#{1,4} ")
+_FENCE = re.compile(r" *(```|~~~)")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;"})
 # An underscore inside a word and a lone dollar are only themselves; two dollars are a formula.
 _SPECIAL = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)")
@@ -55,8 +60,8 @@ def render(report: Report, **_layout: object) -> str:
         if block.title:
             parts.append(f"### {escape(block.title)}")
         parts += _block(block)
-        if not isinstance(block, Text | Findings) and block.note:
-            parts.append(escape(block.note))
+        if note := getattr(block, "note", ""):
+            parts.append(escape(note))
     closing = [*map(_requirement, report.requirements), *(f"- **note:** {escape(note)}" for note in report.notes)]
     closing += [_input(file) for file in report.inputs if file.broken or file.reason_skipped]
     if closing:
@@ -67,6 +72,8 @@ def render(report: Report, **_layout: object) -> str:
 def _block(block: Block) -> list[str]:
     if isinstance(block, Text):
         return ["\n\n".join(escape(line.lstrip(" ")) for line in block.lines)] if block.lines else []
+    if isinstance(block, Page):
+        return ["\n".join(map(visible, _page(block.markdown)))] if block.markdown else []
     if isinstance(block, Findings):
         return ["\n".join(_findings(block)) or "No findings."]
     if isinstance(block, Histogram):
@@ -83,6 +90,15 @@ def _block(block: Block) -> list[str]:
         [escape(show(cell, column.unit)) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
     ]
     return [_pipes([escape(column.title) for column in table.columns], right, rows)]
+
+
+def _page(markdown: str) -> Iterator[str]:
+    """Yield the page's lines, its headings two levels down: below the report's and the block's."""
+    fence = ""
+    for line in markdown.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = "" if fence else mark[0]
+        yield f"##{line}" if not fence and _HEADING.match(line) else line
 
 
 def _tree(block: Tree) -> str:
@@ -116,12 +132,32 @@ def _histogram(block: Histogram) -> str:
 
 
 def _findings(block: Findings) -> Iterator[str]:
+    if not block.findings:
+        return
     for finding in block.findings:
-        where = escape(finding.place)
-        at = f" at {where}" if where else ""
-        yield f"- **{finding.level}** {escape(finding.rule)}{at}: {escape(finding.message)}"
-        if finding.fix.summary:
-            yield f"  - help: {escape(finding.fix.summary)}"
+        place, loss = escape(finding.place), escape(words.loss(finding))
+        at, cost = f" at {place}" if place else "", f", {loss}" if loss else ""
+        yield f"- **{finding.level}** {escape(words.named(finding))}{at}{cost}: {escape(finding.message)}"
+        yield from _details(finding)
+    yield f"\n{words.tally(block.findings)}"
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    spot, texts = words.spot(finding), words.texts(finding)
+    if spot:
+        yield f"  - at: {escape(spot)}"
+    if texts:
+        indent = "    " if spot else "  "
+        # Behind its sign no text can end the fence.
+        yield from (f"{indent}{line}" for line in ("```diff", *(f"{s} {visible(text)}" for s, text in texts), "```"))
+    if where := words.places(finding):
+        yield f"  - in: {escape(where)}"
+    yield from (f"  - from: {escape(step)}" for step in words.steps(finding))
+    yield from (f"  - why: {escape(fact)}" for fact in finding.evidence)
+    if remedy := words.remedy(finding):
+        yield f"  - fix: {escape(remedy)}"
+    if finding.also_rules:
+        yield f"  - also: {escape(', '.join(finding.also_rules))}"
 
 
 def _requirement(requirement: Requirement) -> str:

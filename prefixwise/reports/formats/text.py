@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from prefixwise.core.excerpt import visible
-from prefixwise.core.finding import Finding
 from prefixwise.core.report import (
     Block,
     Column,
@@ -16,6 +15,7 @@ from prefixwise.core.report import (
     Histogram,
     InputFile,
     Matrix,
+    Page,
     Report,
     Requirement,
     Series,
@@ -27,9 +27,11 @@ from prefixwise.core.report import (
 )
 from prefixwise.core.report import Cell as Value
 from prefixwise.reports import charts
+from prefixwise.reports.finding_layout import finding_lines
 from prefixwise.reports.format import FORMATS, Format
-from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid
+from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid, nothing, prose
 from prefixwise.reports.numbers import show, signed
+from prefixwise.reports.page_layout import page_lines
 from prefixwise.reports.tables import as_table
 
 if TYPE_CHECKING:
@@ -37,14 +39,11 @@ if TYPE_CHECKING:
 
 _UNLIMITED = 1_000_000
 _NARROWEST = 40
-_PROSE = 100
-"""Cells to which prose is wrapped on a wide terminal."""
 _BAR = 40
 _POINTS = 12
 _INPUTS = 6
 """Inputs that are listed one by one."""
 
-_LEVEL_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _COMMAND = re.compile(r"^((?:\x1b\[[0-9;]*m| )*):(?=(?:\x1b\[[0-9;]*m)*:)", re.MULTILINE)
 
 
@@ -84,18 +83,18 @@ def _sections(report: Report, width: int | None) -> Iterator[list[RenderableType
     yield [Line(visible(report.title), style="bold"), *_inputs(report.inputs)]
     for block in report.blocks:
         title = [Line(visible(block.title), style="bold")] if block.title else []
-        note = [] if isinstance(block, Text | Findings) or not block.note else [_prose(block.note, width, "dim")]
+        note = [prose(text, width, style="dim")] if (text := getattr(block, "note", "")) else []
         yield [*title, *_block(block, width), *note]
     if report.requirements:
         yield [*_requirements(report.requirements)]
     if report.notes:
-        yield [_labelled("note: ", note, width) for note in report.notes]
+        yield [prose(note, width, label="note: ") for note in report.notes]
 
 
 def _block(block: Block, width: int | None) -> list[RenderableType]:
     match block:
         case Text():
-            return [_prose(line, width) for line in block.lines]
+            return [prose(line, width) for line in block.lines]
         case Table() | Matrix():
             return _table(block, width)
         case Tree():
@@ -107,7 +106,9 @@ def _block(block: Block, width: int | None) -> list[RenderableType]:
         case Histogram():
             return _histogram(block, width)
         case Findings():
-            return _findings(block, width)
+            return finding_lines(block.findings, width, brief=block.brief)
+        case Page():
+            return page_lines(block.markdown, width)
         case _:
             assert_never(block)
 
@@ -115,14 +116,14 @@ def _block(block: Block, width: int | None) -> list[RenderableType]:
 def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
     table = as_table(block)
     if table is None or not table.rows:
-        return [_nothing("no rows")]
+        return [nothing("no rows")]
     rows = [_shown(row, table.columns) for row in table.rows]
     return [grid([_head(column) for column in table.columns], rows, width)]
 
 
 def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     if not block.rows:
-        return [_nothing("no rows")]
+        return [nothing("no rows")]
     depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
     rows: list[list[Cell]] = [
         [
@@ -149,7 +150,7 @@ def _waterfall(block: Waterfall, width: int | None) -> list[RenderableType]:
 
 def _histogram(block: Histogram, width: int | None) -> list[RenderableType]:
     if not block.counts:
-        return [_nothing("no values")]
+        return [nothing("no values")]
     edges = [show(edge, block.x.unit) for edge in block.edges]
     counts = [show(count, Unit.COUNT) for count in block.counts]
     room = _bar_width(width, 2 * max(map(len, edges)) + max(map(len, counts)) + 2 * GAP)
@@ -167,7 +168,7 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
     from rich.text import Text as Line
 
     if not block.points or not block.lines:
-        return [_nothing("no points")]
+        return [nothing("no points")]
     sparks = []
     for column, values in block.lines:
         known = [value for value in values if value is not None]
@@ -181,50 +182,20 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
     rows = [_shown(table.rows[index], table.columns) for index in indexes]
     numbers = grid([Head(visible(column.title), right=True) for column in table.columns], rows, width)
     left_out = len(block.points) - len(indexes)
-    more = [_nothing(f"{len(indexes)} of {len(block.points):,} points")] if left_out else []
+    more = [nothing(f"{len(indexes)} of {len(block.points):,} points")] if left_out else []
     return [grid(heads, sparks, width), Line(), numbers, *more]
 
 
-def _findings(block: Findings, width: int | None) -> list[RenderableType]:
-    from rich.text import Text as Line
-
-    if not block.findings:
-        return [_nothing("no findings")]
-    shown: list[RenderableType] = []
-    for finding in block.findings:
-        shown += [_finding(finding), _prose(finding.message, width, indent=2)]
-        if finding.fix.summary:
-            shown.append(_labelled("help: ", finding.fix.summary, width, indent=2))
-        shown.append(Line())
-    counts = [
-        f"{count} {level if count == 1 or level == 'info' else level + 's'}"
-        for level in _LEVEL_STYLES
-        if (count := sum(finding.level == level for finding in block.findings))
-    ]
-    return [*shown, Line(", ".join(counts))]
-
-
-def _finding(finding: Finding) -> RenderableType:
-    from rich.text import Text as Line
-
-    line = Line(overflow="fold")
-    if finding.path:
-        line.append(visible(finding.place) + "  ", style="bold")
-    line.append(finding.level, style=_LEVEL_STYLES[finding.level])
-    return line.append("  " + visible(finding.rule))
-
-
 def _inputs(inputs: tuple[InputFile, ...]) -> list[RenderableType]:
-    """Name the files read: all of a few, of many only those with something wrong."""
-    from rich.text import Text as Line
-
+    """Name the files read: all of a few, of many only those with something wrong, and of many such some."""
+    if len(inputs) <= _INPUTS:
+        return [*map(_input, inputs)]
+    records = sum(file.records for file in inputs)
     wrong = [file for file in inputs if file.broken or file.reason_skipped]
-    listed = inputs if len(inputs) <= _INPUTS else wrong
-    lines: list[RenderableType] = []
-    if len(inputs) > _INPUTS:
-        records = sum(file.records for file in inputs)
-        lines.append(Line(f"{len(inputs):,} files, {records:,} records", style="dim"))
-    return [*lines, *map(_input, listed)]
+    lines = [nothing(f"{len(inputs):,} files, {records:,} records"), *map(_input, wrong[:_INPUTS])]
+    if len(wrong) > _INPUTS:
+        lines.append(nothing(f"and {len(wrong) - _INPUTS:,} more that were skipped or have broken records"))
+    return lines
 
 
 def _input(file: InputFile) -> RenderableType:
@@ -261,32 +232,6 @@ def _shown(cells: Sequence[Value], columns: Sequence[Column]) -> list[str]:
 
 def _bar_width(width: int | None, taken: int) -> int:
     return _BAR if width is None else max(10, min(_BAR, width - taken - 2 * GAP))
-
-
-def _prose(line: str, width: int | None, style: str = "", indent: int = 0) -> RenderableType:
-    return _labelled("", line, width, style=style, indent=indent)
-
-
-def _labelled(label: str, line: str, width: int | None, style: str = "", indent: int = 0) -> RenderableType:
-    """Return a paragraph that hangs under its label."""
-    from rich.table import Table as Layout
-    from rich.text import Text as Line
-
-    if width is None:
-        return Line(" " * indent).append(label, style="bold").append(visible(line), style=style)
-    lead = [Line(" " * indent + label)] if indent or label else []
-    layout = Layout.grid(padding=0)
-    for part in lead:
-        layout.add_column(no_wrap=True, width=len(part), style="bold")
-    layout.add_column(overflow="fold", max_width=min(width, _PROSE) - indent - len(label))
-    layout.add_row(*lead, Line(visible(line), style=style))
-    return layout
-
-
-def _nothing(text: str) -> RenderableType:
-    from rich.text import Text as Line
-
-    return Line(text, style="dim")
 
 
 FORMATS.add("text", Format("text", "text/plain", ".txt", render))

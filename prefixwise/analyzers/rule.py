@@ -1,0 +1,154 @@
+"""What a lint rule is: one kind of instability, its page, and how it is seen in a log.
+
+Rules stand in `rules/`, one file a kind. What a rule looks at decides its base class: two requests of which the later
+should have continued the earlier (`PairRule`), a stretch of a system prompt or template that moves (`SpanRule`), or
+the log as a whole (`LogRule`). They are asked in this order for each pair: pair rules of the stage FRONT (what makes a
+cache another cache), then, where the texts part, those of the stage TEXT and the span rules, then, where the texts
+agree but usage says that nothing was served, those of the stage BEHIND. The first that claims a pair has it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from prefixwise.core.errors import UserError
+from prefixwise.core.finding import Mode, Safety, Severity, Where
+from prefixwise.core.registry import Registry
+
+if TYPE_CHECKING:
+    from prefixwise.analyzers.lint.claims import Claim
+    from prefixwise.analyzers.lint.compared import Compared
+    from prefixwise.analyzers.lint.log import Log
+    from prefixwise.analyzers.lint.slots import Slot
+
+
+class Stage(IntEnum):
+    """When a pair rule is asked."""
+
+    FRONT = 0
+    """Model, parameters, namespace: asked of every pair."""
+    TEXT = 1
+    """Asked where the texts part, with both documents at hand."""
+    BEHIND = 2
+    """Asked where the texts agree and usage says miss, or does not say."""
+
+
+class Rule(ABC):
+    """One kind of instability. The docstring of a subclass is its explanation page, in Markdown.
+
+    The page's first line is a title; its fenced blocks ```` ```jsonl bad ```` and ```` ```jsonl good ```` are logs, of
+    which the first must yield the rule and the second nothing above info.
+
+    Attributes:
+        name: The kind's name; `code`: its alias, a letter for the family and a number.
+        summary: One line.
+        severity: At its usual place and frequency; position, frequency and size move it.
+        fix: How to mend it, one or two sentences; `safety`: whether a tool may do that by itself.
+        where: Parts of a request in which it occurs.
+        modes: What it can be seen in.
+        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
+            BEHIND.
+        everywhere: Whether its causes lie outside applications, so that those of all applications are one finding.
+        deployable: Whether a single change between two stable stretches is a deployment and no fault.
+        variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
+            experiment and no fault.
+    """
+
+    name: ClassVar[str]
+    code: ClassVar[str]
+    summary: ClassVar[str]
+    severity: ClassVar[Severity]
+    fix: ClassVar[str]
+    safety: ClassVar[Safety] = Safety.NONE
+    where: ClassVar[tuple[Where, ...]]
+    modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
+    rank: ClassVar[int] = 50
+    everywhere: ClassVar[bool] = False
+    deployable: ClassVar[bool] = True
+    variants_are_meant: ClassVar[bool] = True
+
+    @property
+    def page(self) -> str:
+        """The explanation in Markdown."""
+        return inspect.cleandoc(type(self).__doc__ or "")
+
+    def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
+        """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
+        return None
+
+
+class PairRule(Rule):
+    """Looks at a request and the earlier one that it continues, or resembles.
+
+    Attributes:
+        stage: When it is asked; `also_at`: when it is asked too.
+        despite_hits: Whether a rule of the stage FRONT is asked of pairs, too, of which usage says that most was
+            served; it then looks itself at what its kind can cost.
+    """
+
+    stage: ClassVar[Stage] = Stage.TEXT
+    also_at: ClassVar[tuple[Stage, ...]] = ()
+    despite_hits: ClassVar[bool] = False
+
+    @abstractmethod
+    def detect(self, pair: Compared) -> Claim | None:
+        """Return what it has to say of a pair, None where it is not its kind."""
+
+    def otherwise(self, pair: Compared) -> Claim | None:  # noqa: ARG002 - for rules that have something to say
+        """Return what a text rule says where no rule for moving values knows what moves; by default nothing."""
+        return None
+
+
+class SpanRule(Rule):
+    """Looks at one place of the system prompt, or of a template, and the values that stood there over time."""
+
+    @abstractmethod
+    def detect(self, slot: Slot) -> Claim | None:
+        """Return a claim on every change at this place, None where it is not its kind; its pair is the first change."""
+
+
+class LogRule(Rule):
+    """Looks at everything: conversations, markers, usage."""
+
+    @abstractmethod
+    def detect(self, log: Log) -> Iterable[Claim]:
+        """Yield what it finds, once a pair or record."""
+
+
+RULES: Registry[Rule] = Registry("rule", "prefixwise.analyzers.rules", "rules")
+
+
+def rule_named(name: str) -> Rule:
+    """Return the rule of a name or code. Raises UserError with the nearest name otherwise."""
+    for rule in RULES:
+        if rule.code.lower() == name.lower():
+            return rule
+    return RULES.get(name)
+
+
+def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
+    """Return the names of the rules that are wanted.
+
+    Args:
+        select: Names, codes or beginnings of codes; all rules where there are none.
+        ignore: The same; wins.
+
+    Raises:
+        UserError: One of them matches no rule.
+    """
+    chosen = {name for wanted in select for name in _matching(wanted)} or set(RULES.names())
+    return frozenset(chosen - {name for unwanted in ignore for name in _matching(unwanted)})
+
+
+def _matching(wanted: str) -> list[str]:
+    by_code = [rule.name for rule in RULES if wanted and rule.code.lower().startswith(wanted.lower())]
+    if by_code:
+        return by_code
+    try:
+        return [RULES.get(wanted).name]
+    except UserError as error:
+        raise UserError(f"{error.what}, nor a code that begins so", "--select, --ignore", error.help) from None

@@ -1,0 +1,45 @@
+"""`fewshot-unstable`."""
+
+from __future__ import annotations
+
+from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Severity, Where
+
+
+class FewshotUnstable(MovingValue):
+    r"""# Examples that are drawn anew
+
+    Examples that are sampled, shuffled or chosen by likeness to the question stand in the prefix in another order, or are
+    others, on each call. Everything from the first moved example on is computed again.
+
+    Draw the examples once for each version of the prompt and keep their order. Where the choice by likeness is worth its
+    price, put the examples behind everything that is constant.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nQ: Is there a toilet?\nA: On deck two.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is there a toilet?\nA: On deck two.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nQ: Is there a toilet?\nA: On deck two.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nQ: Is there a toilet?\nA: On deck two.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
+    ```
+    """  # noqa: E501
+
+    name = "fewshot-unstable"
+    code = "PW107"
+    summary = "Few-shot examples come in another order, or are others, on each call"
+    severity = Severity.MEDIUM
+    fix = "Fix the examples and their order for each version of the prompt, or put them behind the constant text."
+    where = (
+        Where.SYSTEM,
+        Where.MESSAGES,
+    )
+    rank = 28
+    kinds = frozenset({SpanKind.EXAMPLES})
+    noun = "A set of examples"
+
+
+RULES.add(FewshotUnstable.name, FewshotUnstable())

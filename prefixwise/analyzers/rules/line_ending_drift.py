@@ -1,0 +1,43 @@
+"""`line-ending-drift`."""
+
+from __future__ import annotations
+
+from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Safety, Severity, Where
+
+
+class LineEndingDrift(MovingValue):
+    r"""# The same text with other line ends
+
+    `\r\n` and `\n` look alike and are different tokens. A prompt file that is checked out on two systems, or a store
+    that turns one into the other, makes two prompts of one.
+
+    Keep one line end in the repository (`.gitattributes`) and turn line ends into `\n` before a prompt is sent.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable.\r\nName the quay.\r\nBe brief."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable.\nName the quay.\nBe brief."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable.\r\nName the quay.\r\nBe brief."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable.\r\nName the quay.\r\nBe brief."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    ```
+    """  # noqa: E501
+
+    name = "line-ending-drift"
+    code = "PW112"
+    summary = "The same lines with other line ends"
+    severity = Severity.MEDIUM
+    fix = "Turn line ends into one form before a prompt is sent, and keep one form in the repository."
+    safety = Safety.SAFE
+    where = (Where.SYSTEM, Where.MESSAGES)
+    rank = 9
+    kinds = frozenset({SpanKind.LINE_ENDS})
+    noun = "The form of line ends"
+    of_answers = True
+
+
+RULES.add(LineEndingDrift.name, LineEndingDrift())

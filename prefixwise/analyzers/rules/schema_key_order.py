@@ -1,0 +1,94 @@
+"""`schema-key-order`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from prefixwise.analyzers.diff import inside_json
+from prefixwise.analyzers.lint.changed_tools import ChangedTools, called
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
+from prefixwise.analyzers.lint.toolset import Difference, ToolChange, same_apart_from_order
+from prefixwise.analyzers.rule import RULES
+from prefixwise.core.finding import Safety, Severity, Where
+
+
+class SchemaKeyOrder(ChangedTools):
+    """# The same schema with its keys in another order
+
+    Two JSON objects that differ in the order of their keys are equal to a program and two texts to a cache. Tool
+    definitions and output schemas are printed into the prompt as they come, in front of everything else. Workers whose
+    language iterates maps at random, a column that re-sorts JSON, or two libraries that write the same model each their
+    own way make the prompt another one from the first key that moved on.
+
+    A comparison of parsed values sees no difference here; this one keeps the order of keys.
+
+    Not reported: an order that changes once, for all conversations and for good, which is a deployment.
+
+    Write schemas once when the program starts, keys sorted, and send those bytes from every worker. Nothing of what the
+    model is told changes by that, so a tool may do it without a look.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "messages": [{"role": "user", "content": "When is the last ferry?"}], "usage": {"prompt_tokens": 5120, "prompt_tokens_details": {"cached_tokens": 0}}}
+    {"model": "gpt-4o", "tools": [{"type": "function", "function": {"description": "Find a quay.", "name": "find_quay"}}], "messages": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "usage": {"prompt_tokens": 5150, "prompt_tokens_details": {"cached_tokens": 0}}}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "messages": [{"role": "user", "content": "When is the last ferry?"}], "usage": {"prompt_tokens": 5120, "prompt_tokens_details": {"cached_tokens": 0}}}
+    {"messages": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "model": "gpt-4o", "usage": {"prompt_tokens": 5150, "prompt_tokens_details": {"cached_tokens": 5120}}}
+    ```
+    """  # noqa: E501
+
+    name = "schema-key-order"
+    code = "PW204"
+    summary = "A tool or output schema comes with its keys in another order"
+    severity = Severity.CRITICAL
+    fix = "Write schemas once, with sorted keys, and send the same bytes from every worker."
+    safety = Safety.SAFE
+    where = (Where.TOOLS, Where.PARAMS)
+    difference = Difference.KEYS
+    variants_are_meant = False
+
+    def detect(self, pair: Compared) -> Claim | None:
+        return self._of_format(pair) if pair.change and pair.change.where is Where.PARAMS else super().detect(pair)
+
+    def describe(self, pair: Compared, change: ToolChange) -> Claim | None:
+        name = "" if change.right is None else change.right.name
+        return self._claim(pair, change.field, change.before, change.after, f"The tool {called(name)}")
+
+    def _of_format(self, pair: Compared) -> Claim | None:
+        """Return the claim on a response format that is the same as JSON."""
+        change = pair.change
+        if change is None or change.left is None or change.right is None:
+            return None
+        if change.left.where is not Where.PARAMS or change.right.where is not Where.PARAMS:
+            return None
+        one, other = msgspec.json.decode(change.left.raw), msgspec.json.decode(change.right.raw)
+        if not same_apart_from_order(one, other):
+            return None
+        inner, before, after = inside_json(one, other)
+        claim = self._claim(pair, change.right.pointer + inner, before, after, "The schema of the answer")
+        claim.where = Where.PARAMS
+        claim.evidence = usage_says(pair.log, pair.after)
+        claim.severity = Severity.INFO if below_minimum(pair) else None
+        return claim
+
+    def _claim(self, pair: Compared, field: str, before: Any, after: Any, what: str) -> Claim:
+        return self.claim(
+            pair,
+            field,
+            f"{what} comes with its keys in another order: it is equal as JSON and another text to the cache.",
+            from_text=_keys(before),
+            to_text=_keys(after),
+            cause="keys",
+        )
+
+
+def _keys(value: Any) -> str | None:
+    return ", ".join(map(str, value)) if isinstance(value, dict) else None
+
+
+RULES.add(SchemaKeyOrder.name, SchemaKeyOrder())

@@ -1,0 +1,47 @@
+"""`unordered-iteration`."""
+
+from __future__ import annotations
+
+from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Safety, Severity, Where
+
+
+class UnorderedIteration(MovingValue):
+    r"""# Parts of a text in no fixed order
+
+    A list that is built from a set, a map or a directory listing comes out in another order in each process, or on each
+    call. The words are the same, the prompt is not.
+
+    The same holds for JSON in a text whose keys come in another order, or with other spacing.
+
+    Sort what is rendered into a prompt, by name or by a number that stays.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Harbour, Old Town, Mill, Airport.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Mill, Harbour, Airport, Old Town.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Harbour, Old Town, Mill, Airport.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Harbour, Old Town, Mill, Airport.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
+    ```
+    """  # noqa: E501
+
+    name = "unordered-iteration"
+    code = "PW108"
+    summary = "Lines or parts of the prefix come in another order"
+    severity = Severity.HIGH
+    fix = "Sort the parts before they are rendered."
+    safety = Safety.SAFE
+    where = (
+        Where.SYSTEM,
+        Where.MESSAGES,
+    )
+    rank = 27
+    kinds = frozenset({SpanKind.ORDER, SpanKind.JSON_FORM})
+    noun = "The order of a list or of keys"
+
+
+RULES.add(UnorderedIteration.name, UnorderedIteration())

@@ -1,0 +1,47 @@
+"""`whitespace-drift`."""
+
+from __future__ import annotations
+
+from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.kinds import SpanKind
+from prefixwise.core.finding import Safety, Severity, Where
+
+
+class WhitespaceDrift(MovingValue):
+    r"""# The same text with other white space
+
+    A stripped line end, a doubled space or another indentation makes other tokens of the same words. It comes from
+    code that trims messages before it stores them, from templates that are edited by different editors, and from
+    clients that strip an answer before they send it again: an engine that keeps the tokens of its answers finds
+    others then, and computes the answer anew.
+
+    Not reported: white space in a new message.
+
+    Store and send texts exactly as they were sent or received.
+
+    ```jsonl bad
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    ```
+
+    ```jsonl good
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the last ferry leave? \n"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}]}
+    ```
+    """  # noqa: E501
+
+    name = "whitespace-drift"
+    code = "PW111"
+    summary = "The same words with other white space"
+    severity = Severity.MEDIUM
+    fix = "Store and send each text exactly as it was sent or received; do not trim."
+    safety = Safety.SAFE
+    where = (Where.SYSTEM, Where.MESSAGES)
+    rank = 10
+    kinds = frozenset({SpanKind.WHITE_SPACE})
+    noun = "White space"
+    of_answers = True
+
+
+RULES.add(WhitespaceDrift.name, WhitespaceDrift())

@@ -1,0 +1,172 @@
+"""The items of each request by what they say: enough to see which request continues which, without their text.
+
+An item's content is a hash of role and parts, the same for a string and a list of one block, with and without a cache
+marker, and in every tokenizer's vocabulary.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from enum import IntEnum
+
+from prefixwise.core.request import Turn
+from prefixwise.corpus.tree import PrefixTree
+
+_LONGEST_CLUE = 4_000
+_FIRST_CLUES = 8
+_LAST_CLUES = 4
+_SHORTEST_CLUE = 12
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_QUOTES = " \t\"'`{}[],-*"
+_PLAIN = frozenset({"", "/content"})
+_MODEL_ROLES = frozenset({"assistant", "model"})
+_SUMMARIES = (
+    "summar",
+    "compact",
+    "recap",
+    "conversation so far",
+    "previous conversation",
+    "earlier conversation",
+    "earlier messages",
+    "continued from",
+)
+_SUMMARY_WITHIN = 400
+_LONGEST_SPELT, _WORDS = 400, 3
+_WORD = re.compile(r"[^\W\d_]{5,}")
+
+
+class Shape(IntEnum):
+    """How an item writes its text; what says the same in two shapes is one text to most caches, not to all."""
+
+    STRING = 0
+    ONE_BLOCK = 1
+    """A list of one text."""
+    OTHER = 2
+
+
+class Outlines:
+    """By row: the contents of its leading items (tools, format, system), of its messages, and of its answer.
+
+    Attributes:
+        head, messages: Contents by row, in cache order.
+        answer: Content of the logged answer by row, 0 where there is none.
+        clues: By content of a message that is not the model's: hashes of its lines and sentences, by which a message
+            is recognised that was wrapped, trimmed or added to.
+        short_clues: The same of what is too short to tell much by itself (`Yes`).
+        is_model: By content of a message: whether the model said it.
+        summaries: Contents of messages that speak of a summary of what was said before.
+        shapes: By row: the `Shape` of each item, head and messages.
+    """
+
+    def __init__(self) -> None:
+        self.head: list[tuple[int, ...]] = []
+        self.messages: list[array[int]] = []
+        self.answer = array("q")
+        self.clues: dict[int, tuple[int, ...]] = {}
+        self.short_clues: dict[int, tuple[int, ...]] = {}
+        self.is_model: dict[int, bool] = {}
+        self.summaries: set[int] = set()
+        self.shapes: list[bytes] = []
+        self._shape_of: dict[int, int] = {}
+        self._known_shapes: dict[bytes, bytes] = {}
+        self._contents: dict[int, int] = {}
+        self._heads: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def add_item(self, item: int, turn: Turn) -> None:
+        """Take in an item that was not met before."""
+        content = content_of(turn)
+        self._contents[item] = content
+        self._shape_of[item] = _shape(turn)
+        if content not in self.is_model:
+            self.is_model[content] = turn.role in _MODEL_ROLES
+            if turn.role is not None:
+                if turn.role not in _MODEL_ROLES:
+                    self.clues[content], self.short_clues[content] = _clues(turn)
+                if _speaks_of_summary(turn):
+                    self.summaries.add(content)
+
+    def add_row(self, head: tuple[int, ...], rest: list[int], answer: int) -> None:
+        """Take in the items of the next row; `answer` is -1 where there is none."""
+        contents = self._contents
+        if head not in self._heads:
+            self._heads[head] = tuple([contents[item] for item in head])
+        self.head.append(self._heads[head])
+        self.messages.append(array("q", [contents[item] for item in rest]))
+        self.answer.append(contents.get(answer, 0))
+        shapes = bytes(map(self._shape_of.__getitem__, (*head, *rest)))
+        self.shapes.append(self._known_shapes.setdefault(shapes, shapes))
+
+
+def _shape(turn: Turn) -> Shape:
+    if len(turn.parts) != 1 or not turn.parts[0].text or turn.parts[0].is_json:
+        return Shape.OTHER
+    return Shape.STRING if turn.parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
+
+
+def content_of(turn: Turn) -> int:
+    """Return the hash of what a turn says."""
+    return hash((turn.role, turn.name, *[part.text or part.media or part.ids for part in turn.parts]))
+
+
+def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the hashes of the first and last lines and sentences of a turn: the telling ones, and the short ones."""
+    pieces: list[str] = []
+    for part in turn.parts:
+        if part.text and not part.is_json:
+            text = part.text
+            if len(text) > _LONGEST_CLUE:
+                text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
+            if not text.isascii():
+                text = unicodedata.normalize("NFC", text)
+            pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
+    telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    telling += _longest_words(pieces)
+    short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
+    return _ends(telling), _ends(short)
+
+
+def sentences_of(text: str) -> frozenset[int]:
+    """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
+    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain)
+    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
+
+
+def _longest_words(pieces: list[str]) -> list[str]:
+    """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
+    if sum(map(len, pieces)) > _LONGEST_SPELT:
+        return []
+    words = {word for piece in pieces for word in _WORD.findall(piece.casefold())}
+    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
+
+
+def _ends(pieces: list[str]) -> tuple[int, ...]:
+    if len(pieces) > _FIRST_CLUES + _LAST_CLUES:
+        pieces = pieces[:_FIRST_CLUES] + pieces[-_LAST_CLUES:]
+    return tuple(map(hash, pieces))
+
+
+def _speaks_of_summary(turn: Turn) -> bool:
+    for part in turn.parts:
+        if part.text and not part.is_json:
+            beginning = part.text[:_SUMMARY_WITHIN].lower()
+            if any(word in beginning for word in _SUMMARIES):
+                return True
+    return False
+
+
+def common_tokens(tree: PrefixTree, one: int, other: int) -> int:
+    """Return how many tokens the prompts that end at two nodes share from their start."""
+    parent, depth = tree.parent, tree.depth
+    while one != other:
+        if depth[one] < depth[other]:
+            one, other = other, one
+        if parent[one] < 0:  # the roots of two vocabularies
+            return 0
+        one = parent[one]
+    return depth[one]

@@ -1,0 +1,41 @@
+"""`concise`: one line a finding, for editors, `grep` and long lists: `path#N: level rule: message`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prefixwise.core.excerpt import visible
+from prefixwise.core.finding import Finding, Level
+from prefixwise.core.report import Findings, Report, Text
+from prefixwise.reports.finding_words import tally
+from prefixwise.reports.format import FORMATS, Format
+
+_STYLES = {Level.ERROR: "1;31", Level.WARNING: "33", Level.INFO: "36"}
+
+
+def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
+    """Return a line a finding and how many there are; of a report without findings, its title and its prose.
+
+    Lines are not wrapped: whoever takes them apart needs them whole.
+    """
+    del width
+    blocks = [block for block in report.blocks if isinstance(block, Findings)]
+    findings = [finding for block in blocks for finding in block.findings]
+    lines = [*(_line(finding, colour) for finding in findings), tally(findings)] if blocks else list(_prose(report))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(finding: Finding, colour: bool) -> str:
+    level = f"\x1b[{_STYLES[finding.level]}m{finding.level}\x1b[0m" if colour else finding.level
+    place = visible(finding.place)
+    return f"{place}{': ' if place else ''}{level} {visible(finding.rule)}: {visible(finding.message)}"
+
+
+def _prose(report: Report) -> Iterator[str]:
+    yield visible(report.title)
+    for block in report.blocks:
+        if isinstance(block, Text):
+            yield from map(visible, block.lines)
+
+
+FORMATS.add("concise", Format("concise", "text/plain", ".concise.txt", render, carries_notes=False))
