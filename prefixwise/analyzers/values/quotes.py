@@ -77,6 +77,16 @@ class Quoted(msgspec.Struct, frozen=True):
         return self.old.value, self.new.value
 
     @property
+    def line_before(self) -> str:
+        """The line in which the difference starts, in the earlier text."""
+        return self.old.line
+
+    @property
+    def line_after(self) -> str:
+        """The line in which the difference starts, in the later text."""
+        return self.new.line
+
+    @property
     def left(self) -> str:
         """What stands before the value on its line, at most 80 characters."""
         return self.new.line[max(0, self.new.start - _CONTEXT) : self.new.start]
