@@ -21,6 +21,7 @@ from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import observe
 from prefixwise.analyzers.lint.plateaus import settle
+from prefixwise.analyzers.lint.shared_texts import SharedTexts
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
 from prefixwise.analyzers.lint.ways_back import ways_back
@@ -191,13 +192,14 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
-    asked_around = doubtful(log, pairs)
+    asked_around, shared = doubtful(log, pairs), SharedTexts(log, reader)
     for row, request in again():
         seen = observe(request)
         if (conversation := log.conversations.conversation[row]) in asked_around:
             seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:
             log.observed[row] = seen
+        shared.offer(row, request)
         if row not in waiting:
             continue
         documents[row] = Document(row, request, reader)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
+from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.caches.facts import Band, Kind, System
 from prefixwise.caches.rulebook import Rulebook
@@ -26,6 +27,7 @@ class Log:
         rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
+        leaks: Private values in texts that several tenants share.
         times: Start by row in seconds, as `Rows.start_times`.
     """
 
@@ -37,6 +39,7 @@ class Log:
         self.book = book
         self.observed: dict[int, Observed] = {}
         self.explained: set[int] = set()
+        self.leaks: list[Leak] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
 
