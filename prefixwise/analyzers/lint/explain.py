@@ -22,6 +22,7 @@ from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.recitals import recital, suspects
+from prefixwise.analyzers.lint.shared_texts import SharedTexts
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import Surroundings
 from prefixwise.analyzers.lint.ways_back import ways_back
@@ -198,6 +199,7 @@ def _texts(
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
     observer, around, suspected = Observer(log), Surroundings(log, pairs), suspects(log)
+    shared = SharedTexts(log, reader)
     for row, request in again():
         if row in suspected and (said := recital(request)) is not None:
             log.recitals[row] = said
@@ -206,6 +208,7 @@ def _texts(
             seen = around.add(seen, row, request)
         if seen is not None:
             log.observed[row] = seen
+        shared.offer(row, request)
         if row not in waiting:
             continue
         documents[row] = Document(row, request, reader)
