@@ -37,9 +37,7 @@ def turns_in(text: str) -> list[tuple[str, str]]:
     if len(found) < _LEAST:
         return []
     ends = [match.start() for match in found[1:]] + [len(text)]
-    turns = [
-        (_role(match), _CLOSINGS.sub("", text[match.end() : end])) for match, end in zip(found, ends, strict=True)
-    ]
+    turns = [(_role(match), _CLOSINGS.sub("", text[match.end() : end])) for match, end in zip(found, ends, strict=True)]
     return turns[:-1] if not turns[-1][1].strip() else turns
 
 

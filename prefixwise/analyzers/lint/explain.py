@@ -194,8 +194,8 @@ def _texts(
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
     asked_around, suspected = doubtful(log, pairs), suspects(log)
     for row, request in again():
-        if row in suspected and (said := recital(request)) is not None:
-            log.recitals[row] = said
+        if row in suspected:
+            log.recitals[row] = recital(request)
         seen = observe(request)
         if (conversation := log.conversations.conversation[row]) in asked_around:
             seen = with_surroundings(seen, request, missed=asked_around[conversation])

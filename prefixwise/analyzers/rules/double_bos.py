@@ -8,6 +8,7 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.corpus.rows import NONE
 
 _TWICE = 2
 
@@ -74,7 +75,7 @@ class DoubleBos(LogRule):
             where=Where.ENGINE,
             after=row,
             before=before,
-            field="/prompt",
+            field="/prompt" if log.rows.family[row] != NONE else "/prompt_token_ids",
             char_offset=None,
             confidence=Confidence.CERTAIN,
             message=message,

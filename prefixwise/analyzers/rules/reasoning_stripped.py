@@ -54,7 +54,10 @@ class ReasoningStripped(HistoryRule):
     code = "PW306"
     summary = "The model's thoughts of earlier turns vanish or appear when the history is sent again"
     severity = Severity.MEDIUM
-    fix = "Send thoughts back unchanged to models that keep them; else mark the cache before the first message with thoughts."
+    fix = (
+        "Send thoughts back unchanged to models that keep them; else mark the cache in front of the first message with "
+        "thoughts."
+    )
     rank = 22
 
     def detect(self, pair: Compared) -> Claim | None:
