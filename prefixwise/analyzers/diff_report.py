@@ -118,9 +118,7 @@ def diff_report(
 
 def kept_under(difference: Difference, policy: Policy) -> Kept:
     """Return what is kept under one rule. Raises UserError for a rule that does not reuse units of a fixed size."""
-    if policy.unit is None:
-        raise UserError("a diff counts under rules that reuse units of a fixed size", f"--under {policy.label}")
-    unit = policy.unit
+    unit = unit_of(policy)
     units = kept_units(difference, unit)
     return Kept(
         rule=policy.label,
@@ -130,6 +128,15 @@ def kept_under(difference: Difference, policy: Policy) -> Kept:
         lost_units=difference.first_tokens // unit - units,
         prefill_tokens=difference.second_tokens - units * unit,
     )
+
+
+def unit_of(policy: Policy) -> int:
+    """Return the tokens that a rule reuses as a whole. Raises UserError for one that has no fixed unit."""
+    if policy.unit is None:
+        raise UserError(
+            "two prompts are counted under rules that reuse units of a fixed size", f"--under {policy.label}"
+        )
+    return policy.unit
 
 
 def _summary(difference: Difference) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,13 +20,27 @@ _CHUNK = 1 << 16
 def why(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATHS...]", help="Logs of requests, folders, globs, or - for standard input."),
+        typer.Argument(metavar="PATHS...", help="Logs of requests, folders, globs, or - for standard input."),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="How many causes to show.")] = 20,
     every: Annotated[bool, typer.Option("--all", help="Write one line a request, in order of start.")] = False,
     request: Annotated[
         str | None,
         typer.Option("--request", metavar="FILE#N", help="Show one request in full; #N where one file is read."),
+    ] = None,
+    repro: Annotated[
+        Path | None,
+        typer.Option(
+            "--repro",
+            metavar="DIR",
+            help="With --request: write the smallest pair that still misses, its words replaced, to a new folder.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", help="Of the words of --repro: the same every time. By default they are others each time."
+        ),
     ] = None,
     under: o.Under = None,
     rules: o.Rules = None,
@@ -56,8 +71,12 @@ def why(
       prefixwise why requests.jsonl
       prefixwise why requests.jsonl --all | grep clock-in-prefix
       prefixwise why --request requests.jsonl#17
+      prefixwise why --request requests.jsonl#17 --repro miss-17
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from prefixwise.analyzers.diff_report import unit_of
     from prefixwise.analyzers.lint.run import lint_log
+    from prefixwise.analyzers.repro.files import files_of, written
+    from prefixwise.analyzers.repro.reproduce import Source, reproduce, words_key
     from prefixwise.analyzers.rule import RULES
     from prefixwise.analyzers.why.examine import examine, row_of
     from prefixwise.analyzers.why.lines import why_lines
@@ -67,6 +86,7 @@ def why(
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
+    from prefixwise.cli.folder import write_folder
     from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.excerpt import Excerpts
@@ -75,8 +95,11 @@ def why(
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     if every:
         _check_all(outputs.stdout.name, report, request)
+    _check_repro(repro, request, seed)
     files, wanted = _asked_for(paths or [], request)
     policies = [parse_policy(spec) for spec in under or ("vllm", "sglang")]
+    for policy in policies:
+        unit_of(policy)  # refuses before anything is read what could not be counted after
     reading = read_options(
         input_format,
         record_path,
@@ -100,7 +123,13 @@ def why(
             document = why_report(linted, top)
         else:
             row = row_of(linted, *wanted)
-            document = request_report(linted, examine(linted, row, again, choose, shown), policies, shown)
+            examined = examine(linted, row, again, choose, shown)
+            told = None
+            if repro is not None:
+                made = reproduce(Source(linted, again, choose, reading), row, policies, words_key(seed))
+                write_folder(repro, files_of(made))
+                told = written(made, str(repro))
+            document = request_report(linted, examined, policies, shown, told)
     emit(document, outputs, console)
 
 
@@ -112,6 +141,19 @@ def _check_all(output_format: str, report: list[str] | None, request: str | None
         raise UserError("one request or all of them", "--all --request", "leave one of the two away")
     if report or output_format not in ("text", "json"):
         raise UserError("--all writes lines of text, or of JSON", "--all", "leave the other formats and --report away")
+
+
+def _check_repro(repro: Path | None, request: str | None, seed: int | None) -> None:
+    """Raise UserError where the files of a repro cannot be written, or nothing says of which request."""
+    from prefixwise.cli.folder import check_folder
+    from prefixwise.core.errors import UserError
+
+    if repro is not None and request is None:
+        raise UserError("of which request?", f"--repro {repro}", "name it with --request FILE#N")
+    if repro is None and seed is not None:
+        raise UserError("a seed is for --repro", f"--seed {seed}", "leave it away")
+    if repro is not None:
+        check_folder(repro, "--repro")
 
 
 def _asked_for(paths: list[str], request: str | None) -> tuple[list[str], tuple[str, int] | None]:

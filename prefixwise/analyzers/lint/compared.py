@@ -18,6 +18,8 @@ from prefixwise.corpus.outlines import Shape, common_tokens
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
 _SEEN_SHARE = 0.05
+_LEAST_BEHIND = 64
+"""Tokens by which counts that are known to be exact may be off, and that a break must cost."""
 _FLIPS = frozenset({(Shape.STRING, Shape.ONE_BLOCK), (Shape.ONE_BLOCK, Shape.STRING)})
 
 
@@ -157,7 +159,7 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
     else:
         same = len(head_a) + (len(a) if b[: len(a)] == a else _common(a, b))
         verdict = _verdict(same - len(head_a), len(a), len(b), turn=turn)
-    served = _served(log, before, after, kept, breaks=verdict is Verdict.BREAKS)
+    served = _served(log, before, after, kept, verdict)
     reshaped = _reshaped(outlines.shapes[before], outlines.shapes[after], same) if turn else None
     return Compared(log, before, after, turn, verdict, same, kept, served, _parameters(log, before, after), reshaped)
 
@@ -185,20 +187,22 @@ def _reshaped(one: bytes, other: bytes, same: int) -> int | None:
     return next((at for at, pair in enumerate(zip(one[:same], other[:same], strict=True)) if pair in _FLIPS), None)
 
 
-def _served(log: Log, before: int, after: int, kept: int, *, breaks: bool) -> Served:
+def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> Served:
     """Judge by the reported cached tokens; a hit behind the break says that the break is not what it looks like."""
     cached = log.cached(after)
     if cached is None:
         return Served.UNKNOWN
-    rows = log.rows
-    whole = log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
+    whole = _in_common(log, before, after, kept, verdict)
     seen = max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after))
-    if breaks:
-        return _served_behind(log, after, whole, kept)
+    if verdict is Verdict.BREAKS:
+        # Where a third request had more of it, the break still costs what came after that one.
+        best = log.scaled(after, log.sharing.shared[after])
+        by_another = log.scaled(after, kept) < best and cached <= best + _LEAST_BEHIND < whole
+        judged = _served_behind(log, after, whole, kept)
+        return Served.MISS if judged is Served.HIT and by_another else judged
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after)
-    if least is not None and least.high is not None and whole < least.high + seen:
+    if log.may_be_too_short(after, whole, _LEAST_BEHIND if log.written(after) else seen):
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 
@@ -210,6 +214,17 @@ def _served_behind(log: Log, after: int, whole: int, kept: int) -> Served:
     if cached is None or whole - kept <= max(_LEAST_SEEN, _SEEN_SHARE * log.prompt(after)):
         return Served.UNKNOWN
     return Served.HIT if cached >= kept + (whole - kept) / 2 else Served.MISS
+
+
+def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> int:
+    """Return the tokens that two requests have in common, or should have, in the provider's own."""
+    rows = log.rows
+    if verdict is Verdict.SHARED:
+        return log.scaled(after, kept)
+    reported = None if verdict is Verdict.BREAKS else log.reported_in_common(before, after)
+    if reported is not None:
+        return reported
+    return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
 
 
 def _parameters(log: Log, before: int, after: int) -> tuple[Parameter, ...]:

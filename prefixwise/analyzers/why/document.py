@@ -82,6 +82,41 @@ class Said(msgspec.Struct, frozen=True):
     sentence: str
 
 
+class Expected(msgspec.Struct, frozen=True):
+    """What a cache should serve to the later request of a pair.
+
+    `cached` as it is, `unbroken` had nothing changed; None where that is not known.
+    """
+
+    rule: str
+    cached: int | None
+    unbroken: int | None
+    note: str = ""
+
+
+class ReproFiles(msgspec.Struct, frozen=True):
+    """The smallest pair that still misses, as it was written.
+
+    Attributes:
+        folder: Where; `files`: their names.
+        rule: What lint says of it; `shows`: whether it still does, now that the words are taken out.
+        kept: Words and numbers of the log that had to stay.
+        before_tokens, after_tokens: Of the two prompts; `before_were`, `after_were`: of those in the log.
+        expected: Cached tokens of the later one, by rule.
+    """
+
+    folder: str
+    files: tuple[str, ...]
+    rule: str
+    shows: bool
+    kept: tuple[str, ...]
+    before_tokens: int
+    after_tokens: int
+    before_were: int
+    after_were: int
+    expected: tuple[Expected, ...]
+
+
 class WhyRequest(msgspec.Struct, frozen=True, tag="request", tag_field="of"):
     """One request, and the earlier one from whose cache it should have been served.
 
@@ -101,6 +136,7 @@ class WhyRequest(msgspec.Struct, frozen=True, tag="request", tag_field="of"):
         accounts: Where its prompt tokens went.
         findings: Those that are about it.
         rules: What caches would have served from `compared_with`.
+        repro: Where the smallest pair that still misses was written; None where nobody asked for it.
     """
 
     request: Ref
@@ -119,6 +155,7 @@ class WhyRequest(msgspec.Struct, frozen=True, tag="request", tag_field="of"):
     accounts: tuple[Entry, ...]
     findings: tuple[Finding, ...]
     rules: tuple[Kept, ...]
+    repro: ReproFiles | None = None
 
 
 WHY = DocumentKind("prefixwise/why", 1, "where a log's prompt tokens went and why, or one request", WhyLog | WhyRequest)

@@ -14,6 +14,7 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.why.accounts import claims_by_row, pairs_by_row
+from prefixwise.analyzers.why.words import gap_words
 from prefixwise.core.excerpt import visible
 from prefixwise.core.finding import Verdict
 from prefixwise.core.request import Ref
@@ -90,20 +91,11 @@ def _text(line: Line) -> str:
     else:
         verb = "continues" if line.relation == "conversation" else "resembles"
         name = f"#{before.record}" if before.path == line.request.path else visible(str(before))
-        gap = "" if line.seconds is None else f" ({_gap(line.seconds)})"
+        gap = "" if line.seconds is None else f" (+{gap_words(line.seconds)})"
         told = f"{verb} {name}{gap}  keeps {line.kept_tokens:,} of {line.prompt_tokens:,}"
     cached = "–" if line.cached_tokens is None else f"{line.cached_tokens:,}"
     why = "  ".join(map(_why, line.reasons)) or line.verdict or ""
     return f"{visible(str(line.request))}  {told}  cached {cached}  {why}".rstrip() + "\n"
-
-
-def _gap(seconds: float) -> str:
-    if seconds < 10:
-        return f"+{seconds:.1f} s".replace(".0 s", " s")
-    for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * length:
-            return f"+{seconds / length:.0f} {unit}"
-    return f"+{seconds:.0f} s"
 
 
 def _why(reason: Reason) -> str:

@@ -8,22 +8,27 @@ import msgspec
 
 from prefixwise.analyzers.diff import Verdict as Rendered
 from prefixwise.analyzers.diff_report import context, kept_table, kept_under
-from prefixwise.analyzers.lint.causes import findings
-from prefixwise.analyzers.lint.compared import Served
-from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
+from prefixwise.analyzers.why.about import findings_about
 from prefixwise.analyzers.why.accounts import Entry, claims_by_row, shares
-from prefixwise.analyzers.why.document import WHY, Said, Spot, WhyRequest
+from prefixwise.analyzers.why.document import WHY, ReproFiles, Said, Spot, WhyRequest
 from prefixwise.analyzers.why.examine import Examined, ref_of
 from prefixwise.analyzers.why.report import accounts_table
+from prefixwise.analyzers.why.usage import said_of
+from prefixwise.analyzers.why.words import gap_words, name_of
 from prefixwise.caches.policy import Policy
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Verdict
 from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table, Text, Unit
 
-_SAME_COUNT = 0.01
-"""How far our count may be off the provider's before it is said whose a number is."""
+_LONGEST_CELL = 200
+"""Characters of a text up to which it stands in a table."""
+_RELATIONS = {
+    "conversation": " of the same conversation",
+    "application": " of the same application, another conversation",
+    "prefix": " of another application",
+}
 _FINE = {
     Verdict.EXTENDS: "Nothing is wrong with this request: it repeats all of {before} and goes on.",
     Verdict.IDENTICAL: "Nothing is wrong with this request: it says what {before} said, word for word.",
@@ -35,14 +40,25 @@ _FINE = {
 
 
 def request_report(
-    linted: Linted, examined: Examined, policies: Sequence[Policy], excerpts: Excerpts = Excerpts.MASKED
+    linted: Linted,
+    examined: Examined,
+    policies: Sequence[Policy],
+    excerpts: Excerpts = Excerpts.MASKED,
+    repro: ReproFiles | None = None,
 ) -> Report:
     """Return the report of one request.
+
+    Args:
+        linted: The log.
+        examined: The request.
+        policies: Rules of caches to count under.
+        excerpts: How much of the texts may be shown.
+        repro: The smallest pair that still misses, where it was written.
 
     Raises:
         UserError: A rule that does not reuse units of a fixed size.
     """
-    values = request_values(linted, examined, policies, excerpts)
+    values = msgspec.structs.replace(request_values(linted, examined, policies, excerpts), repro=repro)
     corpus = linted.log.corpus
     return Report(
         schema=WHY.schema,
@@ -62,8 +78,8 @@ def request_values(
 ) -> WhyRequest:
     """Return everything that is said of one request."""
     log, row, parted = linted.log, examined.row, examined.difference
-    found = findings_of(linted, row, excerpts)
-    usage = _usage(linted, examined)
+    found = findings_about(linted, row, excerpts)
+    usage = said_of(linted, examined)
     return WhyRequest(
         request=log.rows.ref(row),
         model=log.model(row),
@@ -84,29 +100,6 @@ def request_values(
     )
 
 
-def findings_of(linted: Linted, row: int, excerpts: Excerpts = Excerpts.MASKED) -> tuple[Finding, ...]:
-    """Return the findings about one request, each told of this request but judged by the whole log."""
-    log = linted.log
-    claims = [claim for claim in linted.claims if claim.after == row]
-    own = {finding.rule: finding for finding in findings(log, claims, excerpts)}
-    ref = (log.rows.files[log.rows.file[row]], log.rows.record[row])
-    told = []
-    for whole in linted.values.findings:
-        places = [place.pair.after if place.pair is not None else place.record for place in whole.occurrences]
-        if whole.rule in own and any(place is not None and (place.path, place.record) == ref for place in places):
-            mine = own.pop(whole.rule)
-            told.append(
-                msgspec.structs.replace(
-                    mine,
-                    severity=whole.severity,
-                    level=whole.level,
-                    occurrences=whole.occurrences,
-                    fingerprint=whole.fingerprint,
-                )
-            )
-    return tuple(told)
-
-
 def _seconds(linted: Linted, before: int, after: int) -> float | None:
     gap = linted.log.times[after] - linted.log.times[before]
     return round(gap, 6) if abs(gap) < float("inf") else None
@@ -115,7 +108,7 @@ def _seconds(linted: Linted, before: int, after: int) -> float | None:
 def _summary(linted: Linted, examined: Examined, found: Sequence[Finding], usage: Said) -> str:
     if found:
         return found[0].message
-    before = ref_of(linted, examined.before)
+    before = name_of(linted, examined.before, examined.row)
     if examined.relation == "none":
         return "The first request of its application in this log: there is none that could have served it."
     if examined.relation == "prefix":
@@ -123,55 +116,6 @@ def _summary(linted: Linted, examined: Examined, found: Sequence[Finding], usage
     if usage.agrees is False and examined.verdict is not Verdict.BREAKS:
         return f"The text does not explain the miss: {usage.sentence[0].lower()}{usage.sentence[1:]}"
     return _FINE.get(examined.verdict or Verdict.BREAKS, _FINE[Verdict.BREAKS]).format(before=before)
-
-
-def _usage(linted: Linted, examined: Examined) -> Said:
-    log, row = linted.log, examined.row
-    prompt, written = log.rows.reported_prompt[row], log.written(row)
-    agrees, sentence = _agreement(linted, examined)
-    return Said(None if prompt < 0 else prompt, log.cached(row), written, agrees, sentence)
-
-
-def _agreement(linted: Linted, examined: Examined) -> tuple[bool | None, str]:
-    """Return whether usage fits the texts, None where it cannot tell, and that as a sentence."""
-    log, pair = linted.log, examined.pair
-    cached = log.cached(examined.row)
-    if cached is None:
-        return None, "The log does not report cached tokens for this request."
-    said = f"Usage reports {cached:,} cached tokens of {log.prompt(examined.row):,}"
-    own = " as the provider counts" if abs(log.ratio[examined.row] - 1) > _SAME_COUNT else ""
-    if pair is None:
-        more = ": requests before it are missing from the log" if cached else ""
-        return None, f"{said}; no earlier request of its application is in the log{more}."
-    kept = log.scaled(examined.row, pair.kept)
-    if pair.served is Served.UNKNOWN:
-        return (
-            None,
-            f"{said}; both prompts begin with the same {kept:,}{own}: too little is at stake to tell hit from miss.",
-        )
-    if pair.served is Served.HIT:
-        if pair.verdict is Verdict.BREAKS:
-            return (
-                False,
-                f"{said}, more than the {kept:,}{own} that both texts begin with: the break is not what it seems.",
-            )
-        return True, f"{said}: what both prompts begin with was served."
-    if pair.verdict is Verdict.BREAKS:
-        return True, f"{said}: nothing behind the first difference was served{_short_of(log, examined.row, kept)}."
-    return False, f"{said}, though both texts begin with the same {kept:,}{own}: it is not the text that missed."
-
-
-def _short_of(log: Log, row: int, kept: int) -> str:
-    """Say in a clause that not even what the texts share was served, and whether that was too little for the cache."""
-    if (log.cached(row) or 0) >= kept / 2:
-        return ""
-    least = log.minimum(row)
-    too_few = least is not None and least.high is not None and kept < least.high
-    return (
-        f", and of the {kept:,} before it none, for {least.high:,} is the least that this cache keeps"
-        if (too_few and least is not None)
-        else f", and not even the {kept:,} before it"
-    )
 
 
 def _spot(examined: Examined, excerpts: Excerpts) -> Spot | None:
@@ -194,7 +138,7 @@ def _accounts(linted: Linted, examined: Examined) -> tuple[Entry, ...]:
 def _blocks(linted: Linted, examined: Examined, values: WhyRequest) -> Iterator[Block]:
     yield Text("summary", (values.summary, _compared(linted, examined, values)))
     if values.spot is not None:
-        yield _spot_table(values.spot)
+        yield _where_they_part(values.spot)
     if examined.before is not None:
         yield _parts_table(values)
     yield Text("usage", (values.usage.sentence,), "What the log reports")
@@ -206,37 +150,42 @@ def _blocks(linted: Linted, examined: Examined, values: WhyRequest) -> Iterator[
         table = kept_table(examined.difference, values.rules)
         yield msgspec.structs.replace(
             table,
-            title=f"What a cache of {values.compared_with} serves to it",
+            title=f"What a cache that holds {name_of(linted, examined.before, examined.row)} serves",
             note="Units are the rule's whole blocks or pages, lost ones those of the earlier prompt; no rule serves a "
             f"prompt's last token. Counted by {examined.difference.tokenizer}.",
         )
     if values.accounts:
         yield accounts_table(values.accounts, of_one=True)
+    if values.repro is not None:
+        yield Text("repro", tuple(_repro(values.repro)), "The smallest pair that still misses")
 
 
 def _compared(linted: Linted, examined: Examined, values: WhyRequest) -> str:
-    before = values.compared_with
-    if before is None:
+    if examined.before is None:
         return f"{values.model or 'No model named'}, {values.prompt_tokens:,} prompt tokens."
-    says = {
-        "conversation": "of the same conversation",
-        "application": "of the same application, another conversation",
-        "prefix": "of another application",
-    }[examined.relation]
-    gap = (
-        ""
-        if values.seconds is None
-        else f" {values.seconds:,.3g} s later"
-        if values.seconds < 100
-        else (f" {values.seconds:,.0f} s later")
-    )
+    before = name_of(linted, examined.before, examined.row)
+    gap = "" if values.seconds is None else f", sent {gap_words(values.seconds)} before it"
     verdict = "" if examined.verdict is None else f" Verdict: {examined.verdict.replace('_', ' ')}."
     kept = f"It keeps {values.kept_tokens:,} of its {values.prompt_tokens:,} tokens."
-    line = f"Compared with {before}, {says}, which it follows{gap}. {kept}{verdict}"
-    nearest = ref_of(linted, examined.nearest)
-    if nearest is not None:
-        line += f" {nearest} shares more of its beginning: {linted.log.sharing.shared[examined.row]:,} tokens."
+    line = f"Compared with {before}{_RELATIONS[examined.relation]}{gap}. {kept}{verdict}"
+    if examined.nearest is not None:
+        nearest, shared = name_of(linted, examined.nearest, examined.row), linted.log.sharing.shared[examined.row]
+        line += f" {nearest} shares more of its beginning: {shared:,} tokens."
     return line
+
+
+def _where_they_part(spot: Spot) -> Block:
+    """Return where two prompts part: a table, or paragraphs where the texts are shown whole."""
+    if max(map(len, (spot.text_before, spot.before_text, spot.after_text))) <= _LONGEST_CELL:
+        return _spot_table(spot)
+    at = "" if spot.char_offset is None else f", character {spot.char_offset:,}"
+    lines = (
+        f"Earlier: {spot.before_field or '(ends here)'}; this: {spot.after_field or '(ends here)'}{at}.",
+        f"Same text before: {spot.text_before}",
+        f"Then, earlier: {spot.before_text}",
+        f"Then, this: {spot.after_text}",
+    )
+    return Text("spot", lines, "Where they part")
 
 
 def _spot_table(spot: Spot) -> Table:
@@ -275,6 +224,19 @@ def _settings_table(values: WhyRequest) -> Table:
     columns = (Column("kind", "differs"), Column("name", "name"), Column("before", "earlier"), Column("after", "this"))
     rows = tuple((s.kind, s.name, s.before, s.after) for s in values.settings)
     return Table("settings", "What differs beside the text", columns, rows)
+
+
+def _repro(repro: ReproFiles) -> Iterator[str]:
+    yield (
+        f"Written to {repro.folder}: {', '.join(repro.files)}. The prompts have {repro.before_tokens:,} and "
+        f"{repro.after_tokens:,} tokens, of {repro.before_were:,} and {repro.after_were:,}; their words are replaced."
+    )
+    if not repro.shows:
+        yield f"Without its words lint no longer reports {repro.rule}: it could not be kept."
+    elif repro.kept:
+        yield f"Lint still reports {repro.rule}, for which {len(repro.kept):,} words or numbers of the log had to stay."
+    else:
+        yield f"Lint still reports {repro.rule}; no word of the log had to stay."
 
 
 def _notes(values: WhyRequest) -> Iterator[str]:
