@@ -182,6 +182,17 @@ def _answered_otherwise(log: Log, pair: Compared) -> bool:
     return answer != 0 and 0 <= at < len(messages) and messages[at] != answer
 
 
+def _waiting(log: Log, pairs: list[Compared]) -> dict[int, list[Compared]]:
+    """Return by row the pairs whose texts are to be looked at."""
+    templates: Counter[int] = Counter()
+    waiting: dict[int, list[Compared]] = {}
+    for pair in pairs:
+        if _wants_text(log, pair, templates):
+            for row in (pair.before, pair.after):
+                waiting.setdefault(row, []).append(pair)
+    return waiting
+
+
 def _texts(
     log: Log,
     pairs: list[Compared],
@@ -190,19 +201,14 @@ def _texts(
     claims: list[Claim],
 ) -> Iterator[SpanChange]:
     """Read the input again, ask the text rules of each pair that parts, and yield the changes that they leave."""
-    templates: Counter[int] = Counter()
-    waiting: dict[int, list[Compared]] = {}
-    for pair in pairs:
-        if _wants_text(log, pair, templates):
-            for row in (pair.before, pair.after):
-                waiting.setdefault(row, []).append(pair)
+    waiting = _waiting(log, pairs)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
     observer, around, suspected = Observer(log), Surroundings(log, pairs), suspects(log)
     shared = SharedTexts(log, reader)
     for row, request in again():
-        if row in suspected and (said := recital(request)) is not None:
-            log.recitals[row] = said
+        if row in suspected:
+            log.recitals[row] = recital(request)
         seen = observer.observe(row, request)
         if around.asks(row):
             seen = around.add(seen, row, request)

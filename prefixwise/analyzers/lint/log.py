@@ -41,7 +41,7 @@ class Log:
         self.conversations = found
         self.book = book
         self.observed: dict[int, Observed] = {}
-        self.recitals: dict[int, Recital] = {}
+        self.recitals: dict[int, Recital | None] = {}
         self.explained: set[int] = set()
         self.leaks: list[Leak] = []
         self.times = self.rows.start_times()

@@ -139,7 +139,7 @@ def _stretch(alignment: Alignment, change: Replaced) -> _Injection | None:
 
 
 def _whole_units(text: str, stretch: str) -> str:
-    """Return a stretch moved so that it begins with its own opening mark, where what it shares with its neighbour hid it.
+    """Return a stretch moved so that it begins with its own opening mark, which its neighbour's may hide.
 
     `<a>x</a>` taken out in front of another `<a>` differs from `a>x</a><` by where one begins to look.
     """
