@@ -1,7 +1,7 @@
 """Grade `prefixwise lint` on labelled cases: `python -m benchmarks.cases [FOLDER]`, by default `fixtures/cases`.
 
-A case is a folder with `expected.json` (schema `cachecase/1`) and its input. Each log case is linted by a process of
-its own, as a user would, and graded:
+A case is a folder with `expected.json` (schema `cachecase/1`) and its input. Each log case is linted by the command
+line, as a user would, and graded:
 
 - An expected finding is *found* when a finding has its kind as rule (or one of its `alternatives`), a level that is not
   info (unless info is expected), and one occurrence with the expected pair or record, the expected field and the
@@ -18,15 +18,16 @@ alarm or a run that failed, 2 no case in the folder.
 from __future__ import annotations
 
 import argparse
+import io
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from prefixwise.cli.app import run as run_command
 
 ROOT = Path(__file__).parents[1]
 OURS = ROOT / "fixtures" / "cases"
@@ -234,7 +235,7 @@ def place_of(one: Json) -> str:
 
 
 def lint(folder: Path, given: Json) -> Json:
-    """Run `prefixwise lint` on the files of a case and return its document.
+    """Run `prefixwise lint` on the files of a case, in this process, and return its document.
 
     Args:
         folder: Folder of the case.
@@ -245,19 +246,31 @@ def lint(folder: Path, given: Json) -> Json:
     """
     options = ["--session-field", given["session_field"]] if given.get("session_field") else []
     files = [str(folder / name) for name in given["files"]]
-    command = [sys.executable, "-m", "prefixwise", "lint", *files, "--json", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode not in (0, 1):
-        said = [line for line in done.stderr.splitlines() if line.strip()]
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), _arguments("lint", *files, "--json", *options):
+        code = run_command()
+    if code not in (0, 1):
+        said = [line for line in err.getvalue().splitlines() if line.strip()]
         told = next((line for line in said if line.lower().startswith("error")), "".join(said[-1:]) or "no message")
-        raise LintFailedError(f"exit code {done.returncode}: {told[:200]}")
+        raise LintFailedError(f"exit code {code}: {told[:200]}")
     try:
-        document = json.loads(done.stdout)
+        document = json.loads(out.getvalue())
     except json.JSONDecodeError:
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("findings"), list):
         raise LintFailedError("it printed no document with findings")
     return document
+
+
+@contextmanager
+def _arguments(*given: str) -> Iterator[None]:
+    """Let the command line be `prefixwise` with the arguments `given`."""
+    before = sys.argv
+    sys.argv = ["prefixwise", *given]
+    try:
+        yield
+    finally:
+        sys.argv = before
 
 
 def grade_folder(folder: Path, run: Linter = lint) -> Grade:
@@ -274,12 +287,6 @@ def grade_folder(folder: Path, run: Linter = lint) -> Grade:
 def cases_in(folder: Path, only: str = "") -> list[Path]:
     """Return the cases of a folder, by name."""
     return sorted(path.parent for path in folder.glob("*/expected.json") if only in path.parent.name)
-
-
-def grade_all(folders: Sequence[Path], run: Linter = lint, jobs: int | None = None) -> list[Grade]:
-    """Grade cases, as many at a time as there are cores."""
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda folder: grade_folder(folder, run), folders))
 
 
 def table(grades: Iterable[Grade], *, everything: bool = False) -> Iterator[str]:
@@ -314,13 +321,12 @@ def main(arguments: Sequence[str] | None = None, run: Linter = lint) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=OURS)
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases with TEXT in their names")
     parser.add_argument("--all", action="store_true", help="a line for each case, not only for those that went wrong")
-    parser.add_argument("--jobs", type=int, help="cases at a time")
     given = parser.parse_args(arguments)
     folders = cases_in(given.folder.resolve(), given.only)
     if not folders:
         print(f"no cases in {given.folder}", file=sys.stderr)
         return 2
-    grades = grade_all(folders, run, given.jobs)
+    grades = [grade_folder(folder, run) for folder in folders]
     for line in table(grades, everything=given.all):
         print(line)
     print(totals(grades))

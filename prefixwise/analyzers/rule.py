@@ -52,6 +52,7 @@ class Rule(ABC):
         modes: What it can be seen in.
         rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
             BEHIND.
+        everywhere: Whether its causes lie outside applications, so that those of all applications are one finding.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
             experiment and no fault.
@@ -66,6 +67,7 @@ class Rule(ABC):
     where: ClassVar[tuple[Where, ...]]
     modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
     rank: ClassVar[int] = 50
+    everywhere: ClassVar[bool] = False
     deployable: ClassVar[bool] = True
     variants_are_meant: ClassVar[bool] = True
 

@@ -12,6 +12,7 @@ T = TypeVar("T")
 _WILD = "*?["
 # A dated snapshot, an alias of the newest one, or Bedrock's version: not part of the name that has the price.
 _SNAPSHOT = re.compile(r"(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d|-latest)?(?:-v\d+:\d+)?$")
+_DOTTED = re.compile(r"^claude-[a-z]+-\d+\.\d+")
 _VENDOR = re.compile(r"^(?:(?:global|us|eu|apac|jp|au)\.)?anthropic\.")
 
 
@@ -29,6 +30,7 @@ def matches(pattern: str, model: str) -> bool:
     """Return whether `model` falls under `pattern`: a name, or a glob (`claude-*`) where it has a wildcard."""
     names = names_of(model)
     names += tuple(_VENDOR.sub("", name) for name in names if _VENDOR.match(name))
+    names += tuple(name.replace(".", "-") for name in names if _DOTTED.match(name))  # as routers write it
     if any(mark in pattern for mark in _WILD):
         return any(fnmatchcase(name, pattern) for name in names)
     return pattern in names

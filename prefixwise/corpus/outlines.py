@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from enum import IntEnum
 
 from prefixwise.core.request import Turn
 from prefixwise.corpus.tree import PrefixTree
@@ -18,12 +19,31 @@ _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
 _CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_QUOTES = " \t\"'`{}[],-*"
+_PLAIN = frozenset({"", "/content"})
 _MODEL_ROLES = frozenset({"assistant", "model"})
-_SUMMARY = re.compile(
-    r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"
-    r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
+_SUMMARIES = (
+    "summar",
+    "compact",
+    "recap",
+    "conversation so far",
+    "previous conversation",
+    "earlier conversation",
+    "earlier messages",
+    "continued from",
 )
 _SUMMARY_WITHIN = 400
+_LONGEST_SPELT, _WORDS = 400, 3
+_WORD = re.compile(r"[^\W\d_]{5,}")
+
+
+class Shape(IntEnum):
+    """How an item writes its text; what says the same in two shapes is one text to most caches, not to all."""
+
+    STRING = 0
+    ONE_BLOCK = 1
+    """A list of one text."""
+    OTHER = 2
 
 
 class Outlines:
@@ -37,6 +57,7 @@ class Outlines:
         short_clues: The same of what is too short to tell much by itself (`Yes`).
         is_model: By content of a message: whether the model said it.
         summaries: Contents of messages that speak of a summary of what was said before.
+        shapes: By row: the `Shape` of each item, head and messages.
     """
 
     def __init__(self) -> None:
@@ -47,6 +68,9 @@ class Outlines:
         self.short_clues: dict[int, tuple[int, ...]] = {}
         self.is_model: dict[int, bool] = {}
         self.summaries: set[int] = set()
+        self.shapes: list[bytes] = []
+        self._shape_of: dict[int, int] = {}
+        self._known_shapes: dict[bytes, bytes] = {}
         self._contents: dict[int, int] = {}
         self._heads: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -54,6 +78,7 @@ class Outlines:
         """Take in an item that was not met before."""
         content = content_of(turn)
         self._contents[item] = content
+        self._shape_of[item] = _shape(turn)
         if content not in self.is_model:
             self.is_model[content] = turn.role in _MODEL_ROLES
             if turn.role is not None:
@@ -70,6 +95,14 @@ class Outlines:
         self.head.append(self._heads[head])
         self.messages.append(array("q", [contents[item] for item in rest]))
         self.answer.append(contents.get(answer, 0))
+        shapes = bytes(map(self._shape_of.__getitem__, (*head, *rest)))
+        self.shapes.append(self._known_shapes.setdefault(shapes, shapes))
+
+
+def _shape(turn: Turn) -> Shape:
+    if len(turn.parts) != 1 or not turn.parts[0].text or turn.parts[0].is_json:
+        return Shape.OTHER
+    return Shape.STRING if turn.parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
 
 
 def content_of(turn: Turn) -> int:
@@ -87,10 +120,29 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
             if not text.isascii():
                 text = unicodedata.normalize("NFC", text)
-            pieces += map(str.strip, _CLUE_ENDS.split(text))
+            pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    telling += _longest_words(pieces)
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def sentences_of(text: str) -> frozenset[int]:
+    """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
+    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain)
+    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
+
+
+def _longest_words(pieces: list[str]) -> list[str]:
+    """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
+    if sum(map(len, pieces)) > _LONGEST_SPELT:
+        return []
+    words = {word for piece in pieces for word in _WORD.findall(piece.casefold())}
+    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
 
 
 def _ends(pieces: list[str]) -> tuple[int, ...]:
@@ -100,10 +152,12 @@ def _ends(pieces: list[str]) -> tuple[int, ...]:
 
 
 def _speaks_of_summary(turn: Turn) -> bool:
-    return any(
-        part.text and not part.is_json and _SUMMARY.search(part.text[:_SUMMARY_WITHIN]) is not None
-        for part in turn.parts
-    )
+    for part in turn.parts:
+        if part.text and not part.is_json:
+            beginning = part.text[:_SUMMARY_WITHIN].lower()
+            if any(word in beginning for word in _SUMMARIES):
+                return True
+    return False
 
 
 def common_tokens(tree: PrefixTree, one: int, other: int) -> int:

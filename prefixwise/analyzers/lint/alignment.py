@@ -147,19 +147,21 @@ class Alignment:
         if max(high - low, up - down) > _MOST_PAIRED:
             return self._by_place(low, high, down, up)
         best: dict[tuple[int, int], float] = {}
+        likeness: dict[tuple[int, int], float] = {}
         for left, right in product(range(high - 1, low - 1, -1), range(up - 1, down - 1, -1)):
-            likeness = alike(self.before(left), self.after(right))
-            with_pair = likeness + best.get((left + 1, right + 1), 0.0) if likeness else 0.0
+            here = likeness[left, right] = alike(self.before(left), self.after(right))
+            with_pair = here + best.get((left + 1, right + 1), 0.0) if here else 0.0
             best[left, right] = max(with_pair, best.get((left + 1, right), 0.0), best.get((left, right + 1), 0.0))
         pairs, left, right = {}, low, down
         while left < high and right < up and best[left, right]:
-            if best[left, right] == best.get((left + 1, right), 0.0):
-                left += 1
-            elif best[left, right] == best.get((left, right + 1), 0.0):
-                right += 1
-            else:
+            here = likeness[left, right]
+            if here and best[left, right] == here + best.get((left + 1, right + 1), 0.0):  # the earliest of equals
                 pairs[left] = right
                 left, right = left + 1, right + 1
+            elif best[left, right] == best.get((left + 1, right), 0.0):
+                left += 1
+            else:
+                right += 1
         return pairs
 
     def _by_place(self, low: int, high: int, down: int, up: int) -> dict[int, int]:

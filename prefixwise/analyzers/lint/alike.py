@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from prefixwise.analyzers.lint.blocks import Block, BlockKind
@@ -19,6 +20,8 @@ _ENDS = 0.6
 """Share of the shorter text that two texts must have in common at their ends."""
 _WORDS = 0.6
 """Share of words that two texts must have in common."""
+_SHORT, _LETTERS = 200, 0.7
+"""Length of texts of which letters are compared too, and how much of them must agree."""
 
 
 def alike(left: Message, right: Message) -> float:
@@ -31,10 +34,9 @@ def alike(left: Message, right: Message) -> float:
     ids, other_ids = {part for _, part in calls if part}, {part for _, part in others if part}
     if ids & other_ids:
         return 0.9
-    if calls and [name for name, _ in calls] == [name for name, _ in others]:
-        return 0.6
-    if bool(calls) != bool(others):
-        return 0.0
+    if calls or others:
+        same_tools = [name for name, _ in calls] == [name for name, _ in others]
+        return 0.6 + 0.2 * (_without_ids(left.blocks) == _without_ids(right.blocks)) if same_tools else 0.0
     one, other = _words_of(left.blocks), _words_of(right.blocks)
     if one or other:
         return 0.8 if alike_texts(one, other) else 0.0
@@ -54,8 +56,18 @@ def alike_texts(one: str, other: str) -> bool:
         return True
     if _sentences(one) & _sentences(other):
         return True
+    one, other = one.casefold(), other.casefold()
     words, others = set(one.split()), set(other.split())
-    return len(words & others) >= _WORDS * max(len(words), len(others))
+    if len(words & others) >= _WORDS * max(len(words), len(others)):
+        return True
+    return alike_letters(one, other)
+
+
+def alike_letters(one: str, other: str) -> bool:
+    """Say whether two short texts agree in most of their letters, small and capital ones being the same."""
+    if max(len(one), len(other)) > _SHORT:
+        return False
+    return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio() >= _LETTERS
 
 
 def plain(text: str) -> str:
@@ -77,6 +89,10 @@ def _words_of(blocks: tuple[Block, ...]) -> str:
 def _calls(blocks: tuple[Block, ...]) -> list[tuple[str, str]]:
     found = [block for block in blocks if block.kind in (BlockKind.CALL, BlockKind.RESULT)]
     return [(block.name or block.kind, block.id.text if block.id else "") for block in found]
+
+
+def _without_ids(blocks: tuple[Block, ...]) -> list[str]:
+    return [part.text for block in blocks for part in block.parts if part is not block.id]
 
 
 def _kinds(blocks: tuple[Block, ...]) -> set[BlockKind]:

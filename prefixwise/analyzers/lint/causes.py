@@ -45,9 +45,9 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
     grouped: dict[tuple[object, ...], list[Claim]] = {}
     for claim in sorted(claims, key=lambda claim: (log.times[claim.after], claim.after)):
         cause = field_shape(claim.field or "") if claim.cause is None else claim.cause
+        application = NONE if RULES.get(claim.rule).everywhere else log.applications[claim.after]
         harmless = claim.severity is Severity.INFO
-        key = (claim.rule, log.applications[claim.after], claim.where, cause, harmless)
-        grouped.setdefault(key, []).append(claim)
+        grouped.setdefault((claim.rule, application, claim.where, cause, harmless), []).append(claim)
     exposed = _exposed(log)
     found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
     return sorted(found, key=_costliest_first)
@@ -166,6 +166,6 @@ def _shown(text: str | None, excerpts: Excerpts) -> str | None:
 def _fingerprint(log: Log, claim: Claim) -> str:
     """Return a digest of application, rule, area and field; values, numbers and lines are not part of it."""
     family = log.rows.family[log.families[log.applications[claim.after]][0]]
-    name = log.rows.families[family] if family != NONE else ""
+    name = "" if family == NONE or RULES.get(claim.rule).everywhere else log.rows.families[family]
     parts = (claim.rule, claim.where, field_shape(claim.field or ""), _DIGITS.sub(" ", name)[:80])
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -279,19 +279,21 @@ class _Linker:
             same_family = self._rows.family[row] == self._rows.family[earlier]
             if not same_family and count < 2:
                 return None
-            if not (answered or reading.proves(before, place, count) or self._is_cut(row, earlier, reading, count)):
+            if not (
+                answered or reading.proves(before, place, count) or self._is_cut(row, earlier, reading, place, count)
+            ):
                 return None
         goes_on = 0 <= place.end < len(messages) - 1 and bool(self._is_model.get(messages[place.end + 1]))
         finished = goes_on or answered or self._has_ended(row, earlier)
         return finished, place.end, comes_whole, count + answered, self._rank[earlier]
 
-    def _is_cut(self, row: int, earlier: int, reading: Reading, count: int) -> bool:
-        """Say whether a request cuts, edits or sums up an earlier one, of its session unless there is a summary."""
+    def _is_cut(self, row: int, earlier: int, reading: Reading, place: Place, count: int) -> bool:
+        """Say whether a request cuts, edits or sums up an earlier one, of its session unless the end stays too."""
         one, other, before = self._rows.session[row], self._rows.session[earlier], self._messages[earlier]
         same_session = one == other and bool(self._rows.sessions[one])
-        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
         if same_session and 2 * count >= max(2, len(before)):
             return True
         if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
             return False
-        return (same_session or sums_up) and count > 0 or (same_session and sums_up)
+        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        return (same_session and (sums_up or count > 0)) or (sums_up and place.end > 0)

@@ -19,10 +19,12 @@ from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.moving import MovingValue
-from prefixwise.analyzers.lint.observed import observe
+from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
+from prefixwise.analyzers.lint.recitals import recital, suspects
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
 from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
+from prefixwise.analyzers.lint.ways_back import ways_back
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Verdict, Where
@@ -48,6 +50,8 @@ _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
 _TEMPLATE_CHARACTERS = 1_500
+_RENDERED = frozenset({"/prompt", "/text"})
+"""Where whole prompts stand, system text and all."""
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -80,6 +84,7 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
         if rule.rank >= _EARLY:
             _take(claims, taken, rule.detect(log))
     settle(log, claims)
+    claims += ways_back(log, pairs, claims)
     return Explained(pairs, claims)
 
 
@@ -152,7 +157,9 @@ def _at_the_front(pairs: Iterable[Compared], asked: _Rules) -> list[Claim]:
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
     if pair.turn and pair.verdict is Verdict.EXTENDS and _answered_otherwise(log, pair):
         return True
-    if pair.served is Served.HIT:
+    if pair.reshaped is not None and not log.is_engine(pair.after):
+        return True
+    if pair.served is Served.HIT and (pair.turn or pair.verdict is Verdict.BREAKS):
         return False
     if pair.verdict is Verdict.BREAKS:
         return True
@@ -160,7 +167,8 @@ def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:
         return pair.served is Served.MISS
     rows, family = log.rows, log.applications[pair.after]
     first = rows.prompt_tokens[pair.after] - rows.system_end[pair.after]
-    if pair.verdict is Verdict.SHARED and first >= _LONG_MESSAGE and templates[family] < _TEMPLATES:
+    long_enough = first >= _LONG_MESSAGE or not rows.system_end[pair.after]
+    if pair.verdict is Verdict.SHARED and long_enough and templates[family] < _TEMPLATES:
         templates[family] += 1
         return True
     return False
@@ -189,9 +197,11 @@ def _texts(
                 waiting.setdefault(row, []).append(pair)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
-    asked_around = doubtful(log, pairs)
+    observer, asked_around, suspected = Observer(log), doubtful(log, pairs), suspects(log)
     for row, request in again():
-        seen = observe(request)
+        if row in suspected and (said := recital(request)) is not None:
+            log.recitals[row] = said
+        seen = observer.observe(row, request)
         if (conversation := log.conversations.conversation[row]) in asked_around:
             seen = with_surroundings(seen, request, missed=asked_around[conversation])
         if seen is not None:
@@ -245,7 +255,7 @@ def _look(
         pair.field, pair.char_offset = pair.change.field, pair.change.char_offset
         if _is_cut(pair):
             return None
-    elif pair.served is Served.HIT:
+    elif pair.served is Served.HIT and pair.reshaped is None:
         return answer_change(pair)
     claim = _first(asked.text, pair)
     fallback = _otherwise(asked, pair) if claim is None and pair.change is not None else None
@@ -292,8 +302,9 @@ def _may_matter(pair: Compared, change: SpanChange) -> bool:
         return False  # what stands behind it in the shared part of the prompt is not worth a word
     if change.where is not Where.MESSAGES or (change.turn and not change.newest):
         return True
-    whole = change.length or 1
-    return change.equal_after >= _TEMPLATE_CHARACTERS and change.equal_after / whole >= _TEMPLATE_SHARE
+    rendered = change.field in _RENDERED
+    long_enough = rendered or change.equal_after >= _TEMPLATE_CHARACTERS
+    return long_enough and change.equal_after >= _TEMPLATE_SHARE * max(change.length, 1)
 
 
 def _moving_values(log: Log, changes: list[SpanChange], asked: _Rules) -> list[Claim]:

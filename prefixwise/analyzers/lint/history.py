@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.alignment import Alignment, Message
@@ -20,7 +20,7 @@ _SHOWN = 200
 class HistoryRule(PairRule):
     """Asked where an earlier message differs, with both histories aligned."""
 
-    where = (Where.MESSAGES,)
+    where: ClassVar[tuple[Where, ...]] = (Where.MESSAGES,)
 
     def detect(self, pair: Compared) -> Claim | None:
         alignment = pair.alignment
@@ -88,3 +88,8 @@ def offset_in(before: str, after: str) -> int | None:
 def messages(count: int) -> str:
     """Return a number of messages in words."""
     return f"{count} message{'s' if count != 1 else ''}"
+
+
+def name_of(message: Message) -> str:
+    """Return what people call a message: who speaks, and where it stands."""
+    return f"the {message.entry.role or 'first'} message `{message.entry.pointer}`"

@@ -8,11 +8,13 @@ from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.observed import Observed
-from prefixwise.caches.facts import Band, Kind, System
+from prefixwise.analyzers.lint.recitals import Recital
+from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.rows import NONE, Rows
 
@@ -25,6 +27,7 @@ class Log:
     Attributes:
         rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
+        recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
         times: Start by row in seconds, as `Rows.start_times`.
     """
@@ -36,9 +39,13 @@ class Log:
         self.conversations = found
         self.book = book
         self.observed: dict[int, Observed] = {}
+        self.recitals: dict[int, Recital] = {}
         self.explained: set[int] = set()
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+        self._body_logs = {
+            file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
+        }
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -86,14 +93,57 @@ class Log:
         """Return the facts on the cache that most likely served a row, None where nothing tells."""
         return next(iter(self.systems(row)), None)
 
+    def marker_system(self, row: int) -> System | None:
+        """Return the facts on the cache that a row's markers speak to, None where no known one has markers."""
+        model = self.model(row)
+        return next((one for one in self.systems(row) if one.family_of(model) is Family.BREAKPOINT_LOOK_BACK), None)
+
     def model(self, row: int) -> str:
         """Return the model of a row, as logged."""
         return self.rows.models[self.rows.model[row]]
 
     def minimum(self, row: int) -> Band | None:
-        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens."""
+        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens.
+
+        Where the log itself shows entries that are smaller than the facts say, they count for more.
+        """
         system = self.system(row)
-        return None if system is None else system.minimum(self.model(row))
+        least = None if system is None else system.minimum(self.model(row))
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if least is None or seen is None:
+            return least
+        low, high, stated = (None if end is None else min(end, seen) for end in (least.low, least.high, least.stated))
+        return Band(low, high, stated)
+
+    def may_be_too_short(self, row: int, tokens: int, unsure: float) -> bool:
+        """Say whether so many tokens, in the provider's own, may be too few to be cached.
+
+        Args:
+            row: Whose model.
+            tokens: Length of a prefix.
+            unsure: How far the length may be off.
+        """
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if seen is not None and tokens >= seen:
+            return False
+        least = self.minimum(row)
+        return least is not None and least.high is not None and tokens < least.high + unsure
+
+    @cached_property
+    def _smallest_entries(self) -> dict[int, int]:
+        """The fewest tokens that any request of a model read from a cache, or wrote to one and nothing else."""
+        found: dict[int, int] = {}
+        rows = self.rows
+        for model, cached, written in zip(rows.model, rows.reported_cached, rows.reported_written, strict=True):
+            entry = cached if cached > 0 else written
+            if entry > 0:
+                found[model] = min(entry, found.get(model, entry))
+        return found
+
+    def vendor_names_change(self, row: int) -> bool:
+        """Say whether the vendor itself says what changed: then something has, though the log may not show it."""
+        diagnosis = self.of(row).diagnosis
+        return diagnosis is not None and diagnosis.where is not None
 
     def is_engine(self, row: int) -> bool:
         """Say whether a row was served by an engine that somebody runs, as far as that can be told."""
@@ -115,10 +165,26 @@ class Log:
         said, cached = self.rows.reported_prompt[row], self.rows.reported_cached[row]
         return None if NONE in (said, cached) else said - cached
 
+    def usage_field(self, row: int) -> str | None:
+        """Return the pointer of a row's usage in its record, None where an exporter wrote it in a form of its own."""
+        return "record:" + self.of(row).usage_at if self.of(row).usage_at else None
+
     def prompt(self, row: int) -> int:
         """Return the prompt tokens of a row: as reported, else as counted."""
         said = self.rows.reported_prompt[row]
         return self.rows.prompt_tokens[row] if said == NONE else said
+
+    def reported_in_common(self, before: int, after: int) -> int | None:
+        """Return the tokens of the shorter of two prompts as reported, None where the two reports do not compare.
+
+        Those of different models do not, and a call that was given up may report less than it sent.
+        """
+        rows = self.rows
+        one, other = rows.reported_prompt[before], rows.reported_prompt[after]
+        given_up = (rows.marks[before] | rows.marks[after]) & Mark.ABORTED
+        if NONE in (one, other) or given_up or rows.model[before] != rows.model[after]:
+            return None
+        return min(one, other)
 
     def scaled(self, row: int, tokens: int) -> int:
         """Return counted tokens of a row in the provider's own."""
@@ -137,6 +203,10 @@ class Log:
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""
         return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
+
+    def holds_bodies(self, row: int) -> bool:
+        """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
+        return self.rows.files[self.rows.file[row]] in self._body_logs
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""

@@ -2,58 +2,177 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
+from prefixwise.analyzers.lint.figures import Doubled, doubled_in
+from prefixwise.analyzers.lint.gateways import LostMarkers, has_two_bodies, lost_markers_in
+from prefixwise.analyzers.lint.marker_places import MarkerPlace, MarkerReader
+from prefixwise.analyzers.lint.vendor import WORDS, Diagnosis, diagnosis_in
 from prefixwise.core.request import Request
 
+if TYPE_CHECKING:
+    from prefixwise.analyzers.lint.log import Log
 
-class MarkerPlace(msgspec.Struct, frozen=True):
-    """A cache marker of a request.
-
-    Attributes:
-        pointer: Of the marker itself (`/system/0/cache_control`).
-        kind: Section that it stands in.
-        ttl: Seconds that it asks for.
-        position: 0-based number of the block position it stands at, counted over the whole prompt as the provider's
-            look-back counts.
-    """
-
-    pointer: str
-    kind: str
-    ttl: float
-    position: int
-
-
-class Diagnosis(msgspec.Struct, frozen=True):
-    """What the vendor itself says of a miss: its word, and the tokens that it says were missed."""
-
-    reason: str
-    missed_tokens: int | None = None
+# Bytes that stand in every record that asks its cache for something, by API; a test for them comes before any decoding.
+_ANTHROPIC, _OPENAI = b"cache_control", b"prompt_cache_"
+_SIGNS = {
+    "anthropic-messages": _ANTHROPIC,
+    "openai-chat": b"cache_",
+    "openai-responses": _OPENAI,
+    "bedrock-converse": b"cachePoint",
+    "vercel-ai": b"cache",
+    "langchain": _ANTHROPIC,
+}
+# A quote that is not escaped is no part of a text.
+_RETENTION = re.compile(rb'(?<!\\)"prompt_cache_retention"\s*:\s*"([\w-]{1,20})"')
+_OPTIONS = re.compile(rb'(?<!\\)"prompt_cache_options"\s*:\s*(\{[^{}]{0,400}\})')
+_MARKERS = (_ANTHROPIC, b"prompt_cache_breakpoint")
+_OPENAI_APIS = frozenset({"openai-chat", "openai-responses"})
+_FIRST_RECORDS = 100
+_MODE = frozenset({"implicit", "explicit"})
 
 
 class Observed(msgspec.Struct, frozen=True):
     """What was seen of one record.
 
     Attributes:
-        markers: In cache order; `positions`: how many block positions the prompt has.
+        markers: In cache order; `positions`: how many block positions the prompt has, where there are markers.
         automatic: Whether the provider is asked to place a marker by itself.
+        system_blocks: Blocks of the system text, where there are markers and it is a list of blocks.
+        head: Pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty where there is
+            none.
+        mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named.
         headers: (pointer with `record:`, value) of the request headers that bear on caching; where they stand has an
             empty value.
         route: (pointer with `record:`, value) of what says who served the call, the most telling first; the model that
             answered is among them. Both are filled where a conversation has turns that were not served.
         diagnosis: None where the log has none.
+        usage_at: Pointer of the usage in the record, or of the place where it should be; empty for exports.
+        doubled: Usage that counts cached tokens twice, where the record proves it.
+        lost_markers: Markers that a gateway did not pass on, where the record shows it.
     """
 
     markers: tuple[MarkerPlace, ...] = ()
     positions: int = 0
     automatic: bool = False
+    system_blocks: int = 0
+    head: str = ""
+    mode: str = ""
+    retention: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     route: tuple[tuple[str, str], ...] = ()
     diagnosis: Diagnosis | None = None
+    usage_at: str = ""
+    doubled: Doubled | None = None
+    lost_markers: LostMarkers | None = None
 
 
-def observe(request: Request) -> Observed | None:
-    """Return what a request's record shows, None where there is nothing of the kind."""
-    if request.automatic is not None:
-        return Observed(automatic=True)
+class Observer:
+    """Looks at each request as its text passes by for the second time; most are told by a test for some bytes.
+
+    Args:
+        log: The rows, and whose caches they met.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._markers = MarkerReader()
+        self._bodies: dict[str, bool] = {}
+        self._looked: dict[str, int] = {}
+        """By path: in how many records no second body was found; -1 where there is one."""
+        self._usual: dict[tuple[str, str], Observed] = {}
+        """What most requests of an application show is kept once."""
+
+    def observe(self, row: int, request: Request) -> Observed | None:
+        """Return what a request's record shows, None where there is nothing of the kind."""
+        raw, sign = request.raw, _SIGNS.get(request.api)
+        holds_bodies = self._bodies.get(request.path)
+        if holds_bodies is None:
+            holds_bodies = self._bodies[request.path] = self._log.holds_bodies(row)
+        usage_at = "" if not holds_bodies else "/response/usage" if request.response else "/usage"
+        found: dict[str, Any] = {}
+        if sign is not None and (sign in raw or not raw or request.automatic is not None):
+            found = self._marked(request)
+        if not holds_bodies and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
+            found["doubled"] = doubled
+        diagnosis = _diagnosis(request, b"" if holds_bodies else raw)
+        if diagnosis is not None:
+            found["diagnosis"] = diagnosis
+        head = self._head(row, request)
+        if found:
+            return Observed(head=head, usage_at=usage_at, **found)
+        if not head and not usage_at:
+            return None
+        seen = self._usual.get((head, usage_at))
+        if seen is None:
+            seen = self._usual[head, usage_at] = Observed(head=head, usage_at=usage_at)
+        return seen
+
+    def _marked(self, request: Request) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        raw = request.raw
+        is_openai = request.api in _OPENAI_APIS and _OPENAI in raw
+        if is_openai:
+            found = _options(raw)
+        if not is_openai or any(word in raw for word in _MARKERS):
+            markers, positions = self._markers.places(request)
+            if markers:
+                found |= {"markers": markers, "positions": positions, "automatic": request.automatic is not None}
+                found["system_blocks"] = sum(
+                    len(section.items) for section in request.sections if section.kind == "system" and section.listed
+                )
+        lost = self._lost(request.path, raw)
+        if lost is not None:
+            found["lost_markers"] = lost
+        return found
+
+    def _lost(self, path: str, record: bytes) -> LostMarkers | None:
+        """Look for a second body, in the first records of a file, and in all of them once there was one."""
+        looked = self._looked.get(path, 0)
+        if looked == _FIRST_RECORDS:
+            return None
+        if has_two_bodies(record):
+            self._looked[path] = -1
+            return lost_markers_in(record)
+        self._looked[path] = looked + (looked >= 0)
+        return None
+
+    def _head(self, row: int, request: Request) -> str:
+        """Return where the head of a prompt ends."""
+        outlines, sections = self._log.outlines, request.sections
+        if not sections or not outlines.head[row]:
+            return ""
+        heads = len(sections[-1].items) - len(outlines.messages[row])
+        if heads > 0:
+            return sections[-1].item_pointer(heads - 1)
+        return sections[-2].pointer if len(sections) > 1 else ""
+
+
+def _diagnosis(request: Request, record: bytes) -> Diagnosis | None:
+    """Return what the vendor says in the answer, or, where an exporter kept that apart, in the record."""
+    if request.api not in ("anthropic-messages", "openai-responses"):
+        return None
+    for data in (bytes(request.response), record):
+        if any(word in data for word in WORDS) and (found := diagnosis_in(data)) is not None:
+            return found
     return None
+
+
+def _options(raw: bytes) -> dict[str, str]:
+    """Return what an OpenAI request asks of its cache."""
+    found: dict[str, str] = {}
+    if (retention := _RETENTION.search(raw)) is not None:
+        found["retention"] = retention[1].decode()
+    if (options := _OPTIONS.search(raw)) is not None:
+        try:
+            said = msgspec.json.decode(options[1])
+        except msgspec.MsgspecError:
+            return found
+        if said.get("mode") in _MODE:
+            found["mode"] = said["mode"]
+        if isinstance(said.get("ttl"), str):
+            found["retention"] = said["ttl"][:20]
+    return found

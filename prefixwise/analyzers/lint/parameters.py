@@ -12,7 +12,7 @@ from prefixwise.analyzers.lint.stakes import (
     below_minimum,
     messages_at_stake,
     messages_served,
-    too_little,
+    only_goes_back,
     usage_says,
     warm,
 )
@@ -105,4 +105,4 @@ def _lost(pair: Compared, setting: Setting, bears: Bearing) -> int | None:
     left = warm(log, pair.after, lambda row: rows.model[row] == rows.model[pair.after] and of(row) == of(pair.after))
     stake = messages_at_stake(pair) if bears.keeps_system else pair.at_stake
     lost = max(0, min(stake, pair.at_stake - left))
-    return None if left and too_little(log, pair.after, lost) else lost
+    return None if only_goes_back(pair, left, lost) else lost

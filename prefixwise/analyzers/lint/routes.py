@@ -6,10 +6,10 @@ import re
 
 import msgspec
 
-from prefixwise.analyzers.lint.compared import Compared, Served, compare
+from prefixwise.analyzers.lint.compared import Compared, compare
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.settings import changed_settings
-from prefixwise.analyzers.lint.stakes import too_little, warm
+from prefixwise.analyzers.lint.stakes import messages_at_stake, only_goes_back, too_little, warm
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.core.finding import Verdict
 
@@ -17,6 +17,7 @@ _MODELS = frozenset({"model", "modelversion"})
 _TIERS = re.compile(r"/(?:service_tier|speed|performanceConfig/latency)$")
 _FEW = 3
 _HALF = 0.5
+_RARELY = 0.2
 
 
 class RouteChange(msgspec.Struct, frozen=True):
@@ -28,19 +29,25 @@ class RouteChange(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How often turns were served in a log: those that stayed, and those that moved to a place new to them."""
+    """How often turns fell short of the prompt before them: those that stayed, and those that moved to a new place."""
 
     stayed: int = 0
-    stayed_missed: int = 0
+    stayed_short: int = 0
     moved: int = 0
-    moved_missed: int = 0
+    moved_short: int = 0
 
     @property
     def speaks_against(self) -> bool:
-        """Whether new routes are served as well as old ones, or old ones as badly as new ones."""
-        if self.moved >= _FEW and self.moved_missed < _HALF * self.moved:
+        """Whether new places serve as well as old ones, or old ones as badly as new ones."""
+        if self.moved >= _FEW and self.moved_short < _HALF * self.moved:
             return True
-        return self.stayed >= _FEW and self.stayed_missed >= _HALF * self.stayed
+        return self.stayed >= _FEW and self.stayed_short >= _HALF * self.stayed
+
+    @property
+    def speaks_for(self) -> bool:
+        """Whether turns that stayed were served and turns that moved were not."""
+        enough = min(self.stayed, self.moved) >= _FEW
+        return enough and self.stayed_short <= _RARELY * self.stayed and self.moved_short >= _HALF * self.moved
 
 
 def route_change(pair: Compared) -> RouteChange | None:
@@ -74,7 +81,22 @@ def was_there(pair: Compared, change: RouteChange) -> bool:
         return log.rows.param_set[row] == log.rows.param_set[pair.after]
 
     left = warm(log, pair.after, on_it)
-    return bool(left) and too_little(log, pair.after, pair.at_stake - left)
+    cached = log.cached(pair.after)
+    if left and cached is not None and cached < _HALF * log.scaled(pair.after, left):
+        return True  # what was there was not served, so the place is no reason
+    return only_goes_back(pair, left, pair.at_stake - left)
+
+
+def fell_short(pair: Compared) -> bool | None:
+    """Say whether clearly less was read than the prompt before; None where usage cannot tell.
+
+    What stands in front of the messages may be at every place, so only they tell one from another.
+    """
+    log = pair.log
+    cached = log.cached(pair.after)
+    if cached is None or pair.verdict is Verdict.BREAKS or too_little(log, pair.after, messages_at_stake(pair)):
+        return None
+    return not too_little(log, pair.after, pair.at_stake - round(cached / log.ratio[pair.after]))
 
 
 def tally(log: Log) -> Tally:
@@ -83,14 +105,15 @@ def tally(log: Log) -> Tally:
         counts = [0, 0, 0, 0]
         for before, after in log.turns():
             pair = compare(log, before, after, turn=True)
-            if pair.verdict is Verdict.BREAKS or pair.served is Served.UNKNOWN:
+            short = fell_short(pair)
+            if short is None:
                 continue
             change = route_change(pair)
             if change is not None and was_there(pair, change):
                 continue
             at = 0 if change is None else 2
             counts[at] += 1
-            counts[at + 1] += pair.served is Served.MISS
+            counts[at + 1] += short
         log.rows.memo[tally] = Tally(*counts)
     found: Tally = log.rows.memo[tally]
     return found

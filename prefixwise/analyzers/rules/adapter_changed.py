@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
-from prefixwise.analyzers.lint.stakes import too_little, usage_says, warm
+from prefixwise.analyzers.lint.stakes import only_goes_back, usage_says, warm
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.core.finding import Confidence, Severity, Where
 
@@ -50,7 +50,7 @@ class AdapterChanged(PairRule):
             return None
         left = warm(pair.log, pair.after, lambda row: rows.namespaces[rows.namespace[row]].adapter == after)
         lost = max(0, pair.at_stake - left)
-        if left and too_little(pair.log, pair.after, lost):
+        if only_goes_back(pair, left, lost):
             return None
         return Claim(
             rule=self.name,

@@ -10,7 +10,7 @@ from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.key_rate import A_MINUTE, Crowd, crowds
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.single_use import fresh_every_time
-from prefixwise.analyzers.lint.stakes import below_minimum, is_new_start, too_little, usage_says, warm
+from prefixwise.analyzers.lint.stakes import below_minimum, common_served, is_new_start, too_little, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import KEY_HEADERS, last_name
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
@@ -90,13 +90,14 @@ class CacheKeyUnstable(LogRule):
 
     def _single_calls(self, pairs: list[Compared]) -> Iterator[Claim]:
         """Claim calls of one turn each of which has a key of its own, unless most are served all the same."""
-        if sum(pair.served is Served.HIT for pair in pairs) * 2 >= len(pairs):
+        missed = [pair for pair in pairs if common_served(pair) is not Served.HIT]
+        if 2 * len(missed) <= len(pairs):
             return
         message = (
             "Each call has a cache key of its own, so none finds what the calls before it left of the same prompt."
         )
-        for pair in pairs:
-            if _matters(pair.log, pair.after) is not False and pair.served is not Served.HIT:
+        for pair in missed:
+            if _matters(pair.log, pair.after) is not False:
                 field, before, after = _keys(pair)
                 yield self._claim(pair, field, before, after, message, ())
 

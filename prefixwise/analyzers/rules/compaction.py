@@ -82,7 +82,7 @@ def _summed_up(pair: Compared, alignment: Alignment) -> int:
     told = not summaries.isdisjoint(second[start : start + 2])
     if alignment.tail is not None:
         gone, new = alignment.tail[0] - start, alignment.tail[1] - start
-        if not 1 <= new < _MOST_NEW:
+        if not 1 <= new < _MOST_NEW or not set(first).isdisjoint(second[start : start + new]):
             return 0
         again = told and not summaries.isdisjoint(first[start : start + gone])  # a summary that is rolled on
         enough = gone >= (_MANY - 1 if told else _MANY) + new - 1 and not _is_alike(alignment)

@@ -55,7 +55,7 @@ class HistoryWindowSlides(HistoryRule):
 
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         dropped = _dropped(alignment)
-        if not dropped or alignment.start > _PINNED and _are_tools(alignment, dropped):
+        if not dropped or (alignment.start > _PINNED and _are_tools(alignment, dropped)):
             return None
         left, right = alignment.before(alignment.start), alignment.after(alignment.start)
         same_role = left.entry.role == right.entry.role

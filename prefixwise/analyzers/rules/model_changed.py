@@ -8,7 +8,7 @@ from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.log import Log
-from prefixwise.analyzers.lint.stakes import below_minimum, too_little, usage_says, warm
+from prefixwise.analyzers.lint.stakes import below_minimum, only_goes_back, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.caches.model_names import names_of
@@ -16,7 +16,7 @@ from prefixwise.core.finding import Confidence, Severity, Where
 from prefixwise.core.request import Mark
 
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|amazon|meta|mistral|deepseek|cohere)\.")
-_VERSION = re.compile(r"-v\d+(?::\d+)?$")
+_VERSION = re.compile(r"-v\d+(?::\d+)?$|-latest$")
 _NUMBERED = re.compile(r"-00\d$")
 
 
@@ -80,7 +80,7 @@ class ModelChanged(PairRule):
 
         left = warm(log, pair.after, used_it)
         lost = max(0, pair.at_stake - left)
-        if left and too_little(log, pair.after, lost):
+        if only_goes_back(pair, left, lost):
             return None
         uncached = log.uncached(pair.after)
         tokens = log.scaled(pair.after, lost)

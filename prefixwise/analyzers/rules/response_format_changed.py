@@ -64,7 +64,6 @@ class ResponseFormatChanged(ChangedSetting):
         if change is None or change.where is not Where.PARAMS or is_new_start(pair):
             return None
         from_text, to_text = change.before[:_LONGEST] or None, change.after[:_LONGEST] or None
-        whole = from_text is None or to_text is None
         what = (
             "is asked for on this turn only" if from_text is None else "is left out" if to_text is None else "changes"
         )
@@ -73,7 +72,7 @@ class ResponseFormatChanged(ChangedSetting):
             where=Where.PARAMS,
             after=pair.after,
             before=pair.before,
-            field=change.shown.pointer if whole else change.field,
+            field=change.field,
             char_offset=change.char_offset,
             from_text=from_text,
             to_text=to_text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
-from prefixwise.analyzers.lint.routes import RouteChange, route_change, tally, was_there
+from prefixwise.analyzers.lint.routes import RouteChange, fell_short, route_change, tally, was_there
 from prefixwise.analyzers.lint.settings import bearing
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.lint.surroundings import last_name
@@ -62,6 +62,8 @@ class RouteChanged(PairRule):
             return None
         if pair.served is Served.MISS:
             return None if tally(pair.log).speaks_against else self._claim(pair, change, Confidence.LIKELY, None)
+        if fell_short(pair) and tally(pair.log).speaks_for:
+            return self._claim(pair, change, Confidence.LIKELY, None)
         if pair.log.cached(pair.after) is None and _may_be_engines(pair, change):
             return self._claim(pair, change, Confidence.POSSIBLE, Severity.MEDIUM)
         if last_name(change.field) == "service_tier" and bearing(pair.log, pair.after, "service_tier").counts:
