@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -26,10 +27,16 @@ _FIXED = frozenset({"model", "modelId", "anthropic_version", "max_tokens", "max_
 
 
 class Cut(NamedTuple):
-    """Something that can be left out: what it is, and what it says."""
+    """Something that can be left out: what it is, what it says, and which of those that say so in one text it is."""
 
     kind: str
     what: str | bytes
+    number: int = 0
+
+    @property
+    def text(self) -> str:
+        """What a piece of a text says."""
+        return str(self.what)
 
 
 class Cutter:
@@ -103,7 +110,7 @@ class Cutter:
                 if key != "required":
                     yield from self._inside(inner, kind)
         elif isinstance(value, str) and kind == "piece" and len(cut := pieces(value)) > 1:
-            yield from (Cut(kind, piece) for piece in cut)
+            yield from cut
 
     def _cut(self, value: Any, cut: frozenset[Cut], kind: str = "block") -> Any:
         if isinstance(value, list):
@@ -117,7 +124,7 @@ class Cutter:
             }
         if isinstance(value, str) and len(value) > _LONG:
             found = pieces(value)
-            return "".join(piece for piece in found if Cut("piece", piece) not in cut) or found[-1]
+            return "".join(piece.text for piece in found if piece not in cut) or found[-1].text
         return value
 
     def _schemas(self, holder: dict[str, Any], cut: frozenset[Cut]) -> dict[str, Any]:
@@ -136,15 +143,23 @@ class Cutter:
 
 
 @functools.lru_cache(maxsize=8192)
-def pieces(text: str) -> tuple[str, ...]:
+def pieces(text: str) -> tuple[Cut, ...]:
     """Cut a long text behind its lines and sentences; a short one, or one that is JSON, stays whole."""
-    if len(text) <= _LONG or is_json_text(text):
-        return (text,)
-    found, start = [], 0
+    texts = [text] if len(text) <= _LONG or is_json_text(text) else [piece for piece in _sentences(text) if piece]
+    seen: Counter[str] = Counter()
+    found = []
+    for piece in texts:
+        found.append(Cut("piece", piece, seen[piece]))
+        seen[piece] += 1
+    return tuple(found)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
     for match in _SENTENCES.finditer(text):
-        found.append(text[start : match.end()])
+        yield text[start : match.end()]
         start = match.end()
-    return (*found, text[start:])
+    yield text[start:]
 
 
 def _put(holder: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:

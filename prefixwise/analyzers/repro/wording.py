@@ -71,7 +71,7 @@ def reworded(pair: Pair, claim: Claim, target: Target, oracle: Oracle, key: byte
 
 def _redacted(pair: Pair, parted: Difference | None, key: bytes, kept: Collection[str]) -> Pair:
     redactor = Redactor(Pseudonyms(key, kept))
-    if parted is not None and parted.char_offset:
+    if parted is not None and parted.char_offset is not None:
         redactor.part(parted.first_text, parted.second_text, parted.char_offset)
     return msgspec.structs.replace(pair, samples=tuple(_sample(sample, redactor) for sample in pair.samples))
 
