@@ -50,8 +50,8 @@ class Rule(ABC):
         fix: How to mend it, one or two sentences; `safety`: whether a tool may do that by itself.
         where: Parts of a request in which it occurs.
         modes: What it can be seen in.
-        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
-            BEHIND.
+        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50
+            are asked before the stage BEHIND.
         everywhere: Whether its causes lie outside applications, so that those of all applications are one finding.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an

@@ -151,7 +151,9 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
     head_a, head_b = outlines.head[before], outlines.head[after]
     a, b = outlines.messages[before], outlines.messages[after]
     kept = common_tokens(rows.tree, rows.node[before], rows.node[after])
-    if head_a != head_b:
+    if turn and outlines.is_bare(before) and outlines.is_bare(after) and kept >= rows.prompt_tokens[before]:
+        same, verdict = 1, Verdict.IDENTICAL if rows.node[before] == rows.node[after] else Verdict.EXTENDS
+    elif head_a != head_b:
         same = _common(head_a, head_b)
         verdict = Verdict.BREAKS
     else:

@@ -100,7 +100,7 @@ class _Linker:
     def __init__(self, rows: Rows, outlines: Outlines) -> None:
         self._rows = rows
         self._head = outlines.head
-        self._messages = outlines.messages
+        self._messages = [outlines.turns(row) for row in range(len(outlines.messages))]
         self._answer = outlines.answer
         self._outlines = outlines
         self._is_model = outlines.is_model
@@ -116,6 +116,7 @@ class _Linker:
         self._common: set[int] = set()
         self._latest: dict[int, int] = {}
         self._by_first: dict[tuple[int, int], int] = {}
+        self._by_node: dict[int, int] = {}
         self._sessions: dict[int, list[int]] = {}
         self._by_head: dict[tuple[int, tuple[int, ...]], int] = {}
         self._by_family: dict[tuple[int, int], int] = {}
@@ -139,6 +140,8 @@ class _Linker:
             self._by_said[self._answer[row]] = row
         if rows.sessions[rows.session[row]]:
             self._sessions.setdefault(rows.session[row], []).append(row)
+        if self._outlines.is_bare(row):
+            self._by_node[rows.node[row]] = row
         self._by_head[rows.model[row], self._head[row]] = row
         if rows.family[row] != NONE:
             self._by_family[rows.family[row], NONE] = self._by_family[rows.family[row], rows.model[row]] = row
@@ -163,6 +166,8 @@ class _Linker:
         self._chain = chain = [link := hash((link, content)) for content in messages]
         if not messages:
             return None
+        if self._outlines.is_bare(row) and len(messages) == 1:
+            return self._extended(row)
         length, whole = self._longest(row, chain)
         if whole is not None and self._is_next(row, whole, length):
             return self._last_touched(row, whole) if length == len(messages) else whole
@@ -202,6 +207,16 @@ class _Linker:
             if found is not None and self._may_follow(row, found, length):
                 return length, found
         return 0, None
+
+    def _extended(self, row: int) -> int | None:
+        """Return the request whose whole prompt a bare prompt begins with; no marks tell the turns in it apart."""
+        parent, node = self._rows.tree.parent, self._rows.node[row]
+        while node >= 0:
+            found = self._by_node.get(node)
+            if found is not None and self._may_follow(row, found, _COPIED) and self._has_ended(row, found):
+                return found
+            node = parent[node]
+        return None
 
     def _may_follow(self, row: int, earlier: int, whole: int) -> bool:
         """Say whether ids and heads allow that a row continues an earlier one, `whole` messages of which it has."""

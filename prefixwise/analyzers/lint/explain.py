@@ -22,8 +22,9 @@ from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.recitals import recital, suspects
+from prefixwise.analyzers.lint.shared_texts import SharedTexts
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, slots, span_change
-from prefixwise.analyzers.lint.surroundings import doubtful, with_surroundings
+from prefixwise.analyzers.lint.surroundings import Surroundings
 from prefixwise.analyzers.lint.ways_back import ways_back
 from prefixwise.analyzers.rule import RULES, LogRule, PairRule, SpanRule, Stage
 from prefixwise.analyzers.values.kinds import SpanKind
@@ -181,6 +182,17 @@ def _answered_otherwise(log: Log, pair: Compared) -> bool:
     return answer != 0 and 0 <= at < len(messages) and messages[at] != answer
 
 
+def _waiting(log: Log, pairs: list[Compared]) -> dict[int, list[Compared]]:
+    """Return by row the pairs whose texts are to be looked at."""
+    templates: Counter[int] = Counter()
+    waiting: dict[int, list[Compared]] = {}
+    for pair in pairs:
+        if _wants_text(log, pair, templates):
+            for row in (pair.before, pair.after):
+                waiting.setdefault(row, []).append(pair)
+    return waiting
+
+
 def _texts(
     log: Log,
     pairs: list[Compared],
@@ -189,23 +201,20 @@ def _texts(
     claims: list[Claim],
 ) -> Iterator[SpanChange]:
     """Read the input again, ask the text rules of each pair that parts, and yield the changes that they leave."""
-    templates: Counter[int] = Counter()
-    waiting: dict[int, list[Compared]] = {}
-    for pair in pairs:
-        if _wants_text(log, pair, templates):
-            for row in (pair.before, pair.after):
-                waiting.setdefault(row, []).append(pair)
+    waiting = _waiting(log, pairs)
     first_claims = {claim.after: claim for claim in claims}
     reader, documents, looked = TurnReader(), {}, Counter[Hashable]()
-    observer, asked_around, suspected = Observer(log), doubtful(log, pairs), suspects(log)
+    observer, around, suspected = Observer(log), Surroundings(log, pairs), suspects(log)
+    shared = SharedTexts(log, reader)
     for row, request in again():
-        if row in suspected and (said := recital(request)) is not None:
-            log.recitals[row] = said
+        if row in suspected:
+            log.recitals[row] = recital(request)
         seen = observer.observe(row, request)
-        if (conversation := log.conversations.conversation[row]) in asked_around:
-            seen = with_surroundings(seen, request, missed=asked_around[conversation])
+        if around.asks(row):
+            seen = around.add(seen, row, request)
         if seen is not None:
             log.observed[row] = seen
+        shared.offer(row, request)
         if row not in waiting:
             continue
         documents[row] = Document(row, request, reader)

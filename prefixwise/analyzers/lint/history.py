@@ -23,6 +23,7 @@ class HistoryRule(PairRule):
     where: ClassVar[tuple[Where, ...]] = (Where.MESSAGES,)
 
     def detect(self, pair: Compared) -> Claim | None:
+        """Return what `look` says of two histories, None where the texts part elsewhere."""
         alignment = pair.alignment
         return None if alignment is None else self.look(pair, alignment)
 

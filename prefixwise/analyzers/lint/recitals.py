@@ -1,4 +1,4 @@
-"""Requests that recite a conversation in one message: to sum it up, name it or judge it, under a prompt of their own."""
+"""Requests that recite a conversation in one message, under a prompt of their own: to sum it up, name it, judge it."""
 
 from __future__ import annotations
 

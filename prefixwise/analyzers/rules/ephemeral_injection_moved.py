@@ -102,7 +102,7 @@ def _in_message(alignment: Alignment) -> _Injection | None:
 def _block(change: Replaced) -> _Injection | None:
     """Return an addition that is a block of its own."""
     blocks = change.lefts or change.rights
-    if change.lefts and change.rights or any(block.kind is not BlockKind.TEXT for block in blocks):
+    if (change.lefts and change.rights) or any(block.kind is not BlockKind.TEXT for block in blocks):
         return None
     if not any(has_words(block.text) for block in blocks):
         return None
@@ -139,7 +139,7 @@ def _stretch(alignment: Alignment, change: Replaced) -> _Injection | None:
 
 
 def _whole_units(text: str, stretch: str) -> str:
-    """Return a stretch moved so that it begins with its own opening mark, where what it shares with its neighbour hid it.
+    """Return a stretch moved so that it begins with its own opening mark, which its neighbour's may hide.
 
     `<a>x</a>` taken out in front of another `<a>` differs from `a>x</a><` by where one begins to look.
     """

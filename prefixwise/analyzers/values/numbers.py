@@ -98,7 +98,7 @@ def locale_format(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as one number, or one day of the week, in two countries' notations."""
     if not place.swapped:
         return None
-    values = place.from_value, place.to_value
+    values = place.values
     days = [DAYS.get(value.lower()) for value in values]
     why = "the same day of the week in another language" if days[0] == days[1] is not None else _same_number(*values)
     return Candidate(SpanKind.LOCALE, Confidence.LIKELY, (why,)) if why else None
