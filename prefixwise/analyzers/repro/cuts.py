@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from prefixwise.analyzers.repro.redaction import is_json_text
-from prefixwise.analyzers.repro.samples import Sample
+from prefixwise.analyzers.repro.samples import Sample, placed
 from prefixwise.core.pointer import parse_pointer, resolve
 from prefixwise.core.request import Request
 
@@ -84,10 +84,10 @@ class Cutter:
         body = {key: value for key, value in sample.body.items() if Cut("field", key) not in cut}
         for path in paths:
             kept = self._cut(next(resolve(sample.body, path)), cut, "item")
-            if kept == [] and len(path) == 1:
+            if kept == [] and len(path) == 1 and not sample.bare:
                 del body[path[0]]
             else:
-                body = _put(body, path, kept)
+                body = placed(body, path, kept)
         if not sample.path:
             return Sample(body, ())
         record = {
@@ -95,7 +95,7 @@ class Cutter:
             for key, value in sample.record.items()
             if Cut("around", f"{number} {key}") not in cut
         }
-        return Sample(_put(record, sample.path, body), sample.path)
+        return sample.with_body(record, body)
 
     def _inside(self, value: Any, kind: str, of_list: str = "block") -> Iterator[Cut]:
         if isinstance(value, list):
@@ -160,14 +160,6 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[start : match.end()]
         start = match.end()
     yield text[start:]
-
-
-def _put(holder: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """Return an object with another value at a path, copied as far as it changes; () is the object itself."""
-    if not path:
-        placed: dict[str, Any] = value
-        return placed
-    return {**holder, path[0]: value if len(path) == 1 else _put(holder[path[0]], path[1:], value)}
 
 
 def _member(name: str, schema: Any) -> bytes:

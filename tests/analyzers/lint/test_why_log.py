@@ -72,7 +72,7 @@ def test_too_little_for_the_cache_is_no_riddle(tmp_path: Path) -> None:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(log=logs())
 def test_every_prompt_token_has_one_account(log: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     linted = lint_text(tmp_path_factory.mktemp("log"), "".join(f"{line}\n" for line in log.lines))
