@@ -177,8 +177,8 @@ def _longest_words(pieces: list[str]) -> list[str]:
     """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
     if sum(map(len, pieces)) > _LONGEST_SPELT:
         return []
-    words = {word for piece in pieces for word in _WORD.findall(piece.casefold())}
-    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    words = sorted(set(_WORD.findall(" ".join(pieces).casefold())))
+    longest = sorted(words, key=len, reverse=True)[:_WORDS]
     return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
 
 
@@ -192,8 +192,9 @@ def _speaks_of_summary(turn: Turn) -> bool:
     for part in turn.parts:
         if part.text and not part.is_json:
             beginning = part.text[:_SUMMARY_WITHIN].lower()
-            if any(word in beginning for word in _SUMMARIES):
-                return True
+            for word in _SUMMARIES:  # plainly: this is asked of every message
+                if word in beginning:
+                    return True
     return False
 
 

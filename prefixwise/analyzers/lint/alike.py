@@ -67,7 +67,9 @@ def alike_letters(one: str, other: str) -> bool:
     """Say whether two short texts agree in most of their letters, small and capital ones being the same."""
     if max(len(one), len(other)) > _SHORT:
         return False
-    return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio() >= _LETTERS
+    matcher = SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False)
+    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)  # the first two are cheap and never less
+    return all(ratio() >= _LETTERS for ratio in bounds)
 
 
 def plain(text: str) -> str:

@@ -49,7 +49,10 @@ class SharedTexts:
         self._compared: set[int] = set()
 
     def offer(self, row: int, request: Request) -> None:
-        """Look at what of a request is shared and was not looked at before."""
+        """Look at what of a request is shared and was not looked at before; only how conversations begin is shared."""
+        link = self._log.conversations.links[row]
+        if link is not None and link.turn:
+            return
         self._offer_whole(row, request)
         head, application = self._log.outlines.head[row], self._log.applications[row]
         if application in self._compared or not head or self._sharers.keys() >= set(head):
