@@ -313,8 +313,10 @@ class _Linker:
         same_session = one == other and bool(self._rows.sessions[one])
         if same_session and (2 * count >= max(2, len(before)) or 0 <= place.end < len(reading.messages) - 1):
             return True
-        if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
+        if self._rows.family[row] != self._rows.family[earlier]:
             return False
+        if len(reading.messages) >= len(before):
+            return same_session and len(before) == 1 < len(reading.messages)
         sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
         return (same_session and (sums_up or count > 0)) or (sums_up and reading.messages[-1] == before[-1])
 

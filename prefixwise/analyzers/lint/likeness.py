@@ -67,8 +67,10 @@ class Reading:
             end = len(before) - 1
         if end < 0:
             end = self._reworded(last)
-        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1 and self._holds(self.messages[whole], last):
-            end = whole
+        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1:
+            moved = self.messages[-1] == last  # it rides on the end of the later one too
+            if moved or self._holds(self.messages[whole], last):
+                end = whole
         return Place(whole, end if end >= 0 else self._behind_answer(before))
 
     def _behind_answer(self, before: array[int]) -> int:
