@@ -76,6 +76,7 @@ class Outlines:
         self.shapes: list[bytes] = []
         self.inner: dict[int, array[int]] = {}
         self.starts: dict[int, int] = {}
+        self._spellings: dict[int, int] = {}
         self._shape_of: dict[int, int] = {}
         self._known_shapes: dict[bytes, bytes] = {}
         self._contents: dict[int, int] = {}
@@ -111,6 +112,8 @@ class Outlines:
         self.is_model[content] = turn.role in _MODEL_ROLES
         if turn.role not in _MODEL_ROLES:
             self.clues[content], self.short_clues[content] = _clues(turn)
+            if spelling := _spelling(turn):
+                self._spellings[content] = spelling
         if _speaks_of_summary(turn):
             self.summaries.add(content)
 
@@ -129,6 +132,11 @@ class Outlines:
         """Say whether the prompt of a row is one text or list of ids, with no template to come."""
         messages = self.messages[row]
         return len(messages) == 1 and messages[0] in self.starts and not self.head[row]
+
+    def spelling(self, row: int) -> int:
+        """Return a hash of the first message of a row that stays where its spelling is put right, 0 for none."""
+        messages = self.turns(row)
+        return self._spellings.get(messages[0], 0) if messages else 0
 
     def turns(self, row: int) -> array[int]:
         """Return the contents of the messages of a row, those inside a prompt that came rendered included."""
@@ -159,7 +167,6 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = unicodedata.normalize("NFC", text)
             pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
-    telling += _longest_words(pieces)
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
 
@@ -173,13 +180,13 @@ def sentences_of(text: str) -> frozenset[int]:
     return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
 
 
-def _longest_words(pieces: list[str]) -> list[str]:
-    """Return the longest words of a short text as one piece: they stay where its spelling is put right."""
-    if sum(map(len, pieces)) > _LONGEST_SPELT:
-        return []
-    words = sorted(set(_WORD.findall(" ".join(pieces).casefold())))
+def _spelling(turn: Turn) -> int:
+    """Return the hash of the longest words of a short text, 0 where it has too few."""
+    if len(turn.parts) != 1 or not 0 < len(turn.parts[0].text) <= _LONGEST_SPELT:
+        return 0
+    words = sorted(set(_WORD.findall(turn.parts[0].text.casefold())))
     longest = sorted(words, key=len, reverse=True)[:_WORDS]
-    return [" ".join(sorted(longest))] if len(longest) == _WORDS else []
+    return hash(tuple(sorted(longest))) if len(longest) == _WORDS else 0
 
 
 def _ends(pieces: list[str]) -> tuple[int, ...]:

@@ -113,6 +113,7 @@ class _Linker:
         self._by_last: dict[int, list[int]] = {}
         self._by_said: dict[int, int] = {}
         self._by_clue: dict[int, int] = {}
+        self._by_spelling: dict[int, int] = {}
         self._common: set[int] = set()
         self._latest: dict[int, int] = {}
         self._by_first: dict[tuple[int, int], int] = {}
@@ -136,6 +137,8 @@ class _Linker:
             del known[:-_REMEMBERED]
             self._note(row, self._outlines.clues.get(last, ()), self._by_clue)
             self._note(row, filter(self._is_model.get, messages[-3:-1]), self._by_said)
+            if len(messages) == 1 and (spelling := self._outlines.spelling(row)):
+                self._note(row, (spelling,), self._by_spelling)
         if self._answer[row]:
             self._by_said[self._answer[row]] = row
         if rows.sessions[rows.session[row]]:
@@ -276,6 +279,9 @@ class _Linker:
             hits += any(earlier is not None for earlier in clued)
             if hits == _MOST_CANDIDATES:
                 break
+        spelt = self._spelt_otherwise(row)
+        if spelt is not None:
+            found.append(spelt)
         return [earlier for earlier in dict.fromkeys(found) if self._messages[earlier]]
 
     def _score(self, row: int, earlier: int, reading: Reading, place: Place) -> _Score | None:
@@ -294,9 +300,8 @@ class _Linker:
             same_family = self._rows.family[row] == self._rows.family[earlier]
             if not same_family and count < 2:
                 return None
-            if not (
-                answered or reading.proves(before, place, count) or self._is_cut(row, earlier, reading, place, count)
-            ):
+            proven = answered or reading.proves(before, place, count) or self._spelt_otherwise(row) == earlier
+            if not (proven or self._is_cut(row, earlier, reading, place, count)):
                 return None
         goes_on = 0 <= place.end < len(messages) - 1 and bool(self._is_model.get(messages[place.end + 1]))
         finished = goes_on or answered or self._has_ended(row, earlier)
@@ -306,9 +311,18 @@ class _Linker:
         """Say whether a request cuts, edits or sums up an earlier one, of its session unless the end stays too."""
         one, other, before = self._rows.session[row], self._rows.session[earlier], self._messages[earlier]
         same_session = one == other and bool(self._rows.sessions[one])
-        if same_session and 2 * count >= max(2, len(before)):
+        if same_session and (2 * count >= max(2, len(before)) or 0 <= place.end < len(reading.messages) - 1):
             return True
-        if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
+        if self._rows.family[row] != self._rows.family[earlier]:
             return False
+        if len(reading.messages) >= len(before):
+            return same_session and len(before) == 1 < len(reading.messages)
         sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
-        return (same_session and (sums_up or count > 0)) or (sums_up and place.end > 0)
+        return (same_session and (sums_up or count > 0)) or (sums_up and reading.messages[-1] == before[-1])
+
+    def _spelt_otherwise(self, row: int) -> int | None:
+        """Return the request of one question with which a row begins, put right since; None for none."""
+        spelling = self._outlines.spelling(row)
+        if len(self._messages[row]) == 1 or not spelling or spelling in self._common:
+            return None
+        return self._by_spelling.get(spelling)

@@ -53,9 +53,8 @@ class Reading:
 
     @cached_property
     def _last_places(self) -> dict[int, int]:
-        """Last place of each message; that of the newest only where it is not said before."""
-        newest = len(self.messages) - 1
-        return {self.messages[-1]: newest} | {content: at for at, content in enumerate(self.messages[:-1])}
+        """Last place of each message, the newest one apart."""
+        return {content: at for at, content in enumerate(self.messages[:-1])}
 
     def place(self, before: array[int]) -> Place:
         """Return where an earlier list of messages lies in this one."""
@@ -64,10 +63,14 @@ class Reading:
             return Place(whole, whole - 1)
         last = before[-1]
         end = self._last_places.get(last, -1)
+        if end < 0 and len(before) == len(self.messages) and self.messages[-1] == last:
+            end = len(before) - 1
         if end < 0:
             end = self._reworded(last)
-        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1 and self._holds(self.messages[whole], last):
-            end = whole
+        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1:
+            moved = self.messages[-1] == last  # it rides on the end of the later one too
+            if moved or self._holds(self.messages[whole], last):
+                end = whole
         return Place(whole, end if end >= 0 else self._behind_answer(before))
 
     def _behind_answer(self, before: array[int]) -> int:

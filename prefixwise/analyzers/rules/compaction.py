@@ -88,7 +88,8 @@ def _summed_up(pair: Compared, alignment: Alignment) -> int:
         enough = gone >= (_MANY - 1 if told else _MANY) + new - 1 and not _is_alike(alignment)
         return gone if again or enough else 0
     gone, new = len(first) - start, len(second) - start
-    if alignment.kept or new > _MOST_NEW or gone < max(_MANY, 2 * new) or pair.verdict is Verdict.PREFIX:
+    kept = len(alignment.kept) - told  # a word of thanks for a summary is the same each time
+    if kept > 0 or new > _MOST_NEW or gone < max(_MANY, 2 * new) or pair.verdict is Verdict.PREFIX:
         return 0
     if told:
         return gone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
-from prefixwise.analyzers.lint.alike import alike_letters
+from prefixwise.analyzers.lint.alike import alike_letters, alike_texts
 from prefixwise.analyzers.lint.blocks import BlockKind
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
@@ -20,6 +20,8 @@ from prefixwise.core.finding import Confidence, Severity, Where
 
 _MODEL = ("assistant", "model")
 _LEAST_RAW = 2
+_MUCH_SHORTER = 3
+"""How many times shorter another first message must be to be a shortened one, and not one with other passages."""
 _OFTEN = 3
 """Edits in one conversation from which they are its client's doing and not its user's."""
 
@@ -63,7 +65,7 @@ class HistoryRewritten(HistoryRule):
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         if alignment.start >= alignment.newest:
             return None
-        return self._edited(pair, alignment) or self._wrapped(pair, alignment) or self._mended(pair, alignment)
+        return self._edited(pair, alignment) or self._wrapped(pair, alignment) or self._reworded(pair, alignment)
 
     def otherwise(self, pair: Compared) -> Claim | None:
         change, alignment = pair.change, pair.alignment
@@ -130,22 +132,24 @@ class HistoryRewritten(HistoryRule):
         claim.cause = ("template", bare_now)
         return claim
 
-    def _mended(self, pair: Compared, alignment: Alignment) -> Claim | None:
-        """Return a claim where an answer was reworded or cut, or a short message put right: no value has moved."""
+    def _reworded(self, pair: Compared, alignment: Alignment) -> Claim | None:
+        """Return a claim where words have changed and no value has: what rules for moving values must not take."""
         change = pair.change
         partner = alignment.partner.get(alignment.start)
         if change is None or partner != alignment.start or not change.is_text or change.right is None:
             return None
         found = hunks(change.before, change.after)
         by_model = change.right.role in _MODEL  # what differs in an answer was not retrieved for it
-        right = alike_letters(change.before, change.after) and not any(map(_is_value, found))
-        if not found or not (by_model or right):
+        mended = alike_letters(change.before, change.after) and not any(map(_is_value, found))
+        other = not alike_texts(change.before, change.after) and (
+            alignment.start > 0 or _MUCH_SHORTER * len(change.after) < len(change.before)
+        )
+        if not found or not (by_model or mended or other):
             return None
         if describe(change.before, change.after, found[0]).kind not in (SpanKind.PROSE, SpanKind.OTHER):
             return None
-        message = (
-            f"{_what_happened(alignment)}{'' if by_model else ', put right'}; everything behind it is computed again."
-        )
+        put_right = ", put right" if mended and not by_model else ""
+        message = f"{_what_happened(alignment)}{put_right}; everything behind it is computed again."
         claim = self.claim(pair, change.field, message, change.before, change.after)
         claim.char_offset = change.char_offset
         return claim

@@ -18,7 +18,7 @@ from prefixwise.core.finding import Confidence, Severity
 
 # Models whose provider leaves thoughts of earlier turns out of the prompt by itself, so that nothing else can be sent.
 _STRIPPED_BY_PROVIDER = re.compile(
-    r"claude-(?:3|4-|haiku-[34]|sonnet-4[-.]5|(?:opus|sonnet)-4(?:[-.][01])?(?:[-@:]v?\d|$))"
+    r"claude-(?:3|4-|haiku-[34]|sonnet-4[-.]5|(?:opus|sonnet)-4(?:[-.][01])?(?:[-@]\d{8}|[-:@]v\d|$))"
     r"|deepseek-(?:reasoner|r1)|qwq|qwen3|gpt-oss",
     re.IGNORECASE,
 )
