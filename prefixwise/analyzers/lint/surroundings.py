@@ -45,6 +45,7 @@ _ROUTE_HEADERS = re.compile(
 _HEADERS = ("headers", "request_headers", "requestHeaders", "response_headers", "responseHeaders", "req_headers")
 _CONTAINERS = ("request", "response", "metadata", "hidden_params", "_hidden_params", "routing", "gateway", "http")
 _ANSWERS = ("response", "response_body", "completion", "output")
+_TELLING_KEYS = frozenset({*_ROUTES, *_HEADERS, *_CONTAINERS, "model", "modelVersion"})
 _LONGEST = 300
 _FIRST_RECORDS = 100
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -126,6 +127,8 @@ def _around(raw: bytes, pointer: str, depth: int) -> Iterator[tuple[str, str]]:
     except (msgspec.MsgspecError, RecursionError):
         return
     for key, value in members.items():
+        if key not in _TELLING_KEYS:
+            continue
         at = pointer + format_pointer(key)
         first = bytes(memoryview(value)[:1])
         if key in _HEADERS:

@@ -161,7 +161,7 @@ def _named_unit(place: Quoted) -> Candidate | None:
     """Return the reading of a plain number whose label is a unit of time: `hour: 9`, `Current year: 2026`."""
     unit = _UNITS.get(place.label.removeprefix("current "))
     values = place.values
-    if unit is None or not all(value.isdigit() and len(value) <= 4 and int(value) in unit[1] for value in values):
+    if unit is None or not all(value.isdecimal() and len(value) <= 4 and int(value) in unit[1] for value in values):
         return None
     return Candidate(SpanKind.CLOCK, Confidence.LIKELY, (f"its label names the {unit[0]}",), precision=unit[0])
 
