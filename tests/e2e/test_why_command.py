@@ -51,6 +51,9 @@ def test_all_requests_as_lines_and_as_json(run: Any, log: Path) -> None:
     assert "clock-in-prefix /messages/0/content:" in shown[1]
     told = [json.loads(line) for line in run(["why", log, "--all", "--json"]).check(0).out.splitlines()]
     assert [line["relation"] for line in told] == ["none", "conversation", "none"]
+    log.write_bytes(log.read_bytes() + b"[1, 2\n")
+    assert "1 broken record left out" in run(["why", log, "--all"]).check(0).err
+    assert run(["why", log, "--all", "-q"]).check(0).err == ""
     assert run(["why", "-", "--all"], input=log.read_bytes()).check(0).out.splitlines()[0].startswith("-#0  first")
 
 
@@ -71,6 +74,8 @@ def test_the_first_request_and_one_that_is_not_there(run: Any, log: Path) -> Non
 
 def test_a_repro_is_a_log_that_lint_reads(run: Any, log: Path, tmp_path: Path) -> None:
     first = run(["why", "--request", "requests.jsonl#1", "--repro", "miss", "--seed", "3"]).check(0)
+    again = run(["why", "--request", "requests.jsonl#1", "--repro", "json", "--seed", "3", "--json"]).check(0).json()
+    assert (again["seed"], again["values"]["repro"]["folder"]) == (3, "json")
     assert "Written to miss: before.json, after.json, log.jsonl, README.md." in first.out
     run(["why", "--request", "requests.jsonl#1", "--repro", "again", "--seed", "3"], env={"PYTHONHASHSEED": "5"}).check(
         0

@@ -114,7 +114,10 @@ class Cutter:
 
     def _cut(self, value: Any, cut: frozenset[Cut], kind: str = "block") -> Any:
         if isinstance(value, list):
-            return [self._cut(item, cut) for item in value if Cut(kind, self._says(item)) not in cut]
+            kept = [self._cut(item, cut) for item in value if Cut(kind, self._says(item)) not in cut]
+            if kept or kind == "item":
+                return kept
+            return [self._cut(item, cut) for item in value[-1:]]  # no API takes a message with an empty list in it
         if isinstance(value, dict):
             return {
                 key: self._schemas(value, cut)

@@ -50,6 +50,7 @@ class Repro(msgspec.Struct, frozen=True):
         alike: Tokens that both prompts begin with.
         expected: Cached tokens of the later one, by rule.
         usage: `none`, `as reported`, or `recounted` in proportion to the smaller prompts.
+        gap: Seconds between the two, where it takes them to see it.
     """
 
     rule: str
@@ -69,7 +70,7 @@ class Repro(msgspec.Struct, frozen=True):
     alike: int
     expected: tuple[Expected, ...]
     usage: str
-    times: bool
+    gap: float | None
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -213,7 +214,8 @@ def _told(
     rows = linted.log.rows
     claim = next((c for c in linted.claims if c.rule == target.rule and c.after == pair.after), None)
     compared = next((p for p in linted.pairs if (p.before, p.after) == (pair.before, pair.after)), None)
-    records = [sample.record for sample in pair.samples]
+    timed = any(key in sample.record for sample in pair.samples for key in ("start_time", "end_time"))
+    gap = linted.log.times[pair.after] - linted.log.times[pair.before]
     usage = "none" if rows.reported_prompt[pair.after] < 0 else "as reported" if pair.recounted is None else "recounted"
     return Repro(
         rule=target.rule,
@@ -233,7 +235,7 @@ def _told(
         alike=compared.kept if compared else 0,
         expected=tuple(_expected(linted, pair, policies)),
         usage=usage,
-        times=any(key in record for record in records for key in ("start_time", "end_time")),
+        gap=gap if timed and 0 <= gap < math.inf else None,
     )
 
 
