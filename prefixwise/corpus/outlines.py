@@ -184,8 +184,8 @@ def _spelling(turn: Turn) -> int:
     """Return the hash of the longest words of a short text, 0 where it has too few."""
     if len(turn.parts) != 1 or not 0 < len(turn.parts[0].text) <= _LONGEST_SPELT:
         return 0
-    words = set(_WORD.findall(turn.parts[0].text.casefold()))
-    longest = sorted(words, key=lambda word: (-len(word), word))[:_WORDS]
+    words = sorted(set(_WORD.findall(turn.parts[0].text.casefold())))
+    longest = sorted(words, key=len, reverse=True)[:_WORDS]
     return hash(tuple(sorted(longest))) if len(longest) == _WORDS else 0
 
 
@@ -199,8 +199,9 @@ def _speaks_of_summary(turn: Turn) -> bool:
     for part in turn.parts:
         if part.text and not part.is_json:
             beginning = part.text[:_SUMMARY_WITHIN].lower()
-            if any(word in beginning for word in _SUMMARIES):
-                return True
+            for word in _SUMMARIES:  # plainly: this is asked of every message
+                if word in beginning:
+                    return True
     return False
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
+from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.caches.facts import Band, Family, Kind, System
@@ -29,6 +30,7 @@ class Log:
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
         recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
+        leaks: Private values in texts that several tenants share.
         times: Start by row in seconds, as `Rows.start_times`.
     """
 
@@ -41,6 +43,7 @@ class Log:
         self.observed: dict[int, Observed] = {}
         self.recitals: dict[int, Recital | None] = {}
         self.explained: set[int] = set()
+        self.leaks: list[Leak] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
         self._body_logs = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
@@ -44,13 +45,14 @@ def _blocks(linted: Linted) -> Iterator[Block]:
         yield Findings("findings", "Findings", found)
     else:
         yield Text("summary", (_nothing(linted),))
+    yield from diagnoses_blocks(linted)
 
 
 def _nothing(linted: Linted) -> str:
     pairs = len(linted.pairs)
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
-    return f"{pairs:,} pairs of requests were compared; where they agree, they agree to the byte."
+    return f"{pairs:,} pairs of requests were compared; nothing in them is unstable."
 
 
 def _causes(found: tuple[Finding, ...]) -> Table:

@@ -61,7 +61,7 @@ class ToolsSetChanged(ChangedTools):
             char_offset=None if None in names else common_characters(*map(str, names)),
             from_text=names[0],
             to_text=names[1],
-            cause=frozenset(name for name, _ in (*change.removed, *change.added)),
+            cause=("set", pair.turn),
         )
 
 

@@ -12,6 +12,7 @@ from support.marked import APIS, RULES, asks, block, record, request, turns
 from prefixwise.core.finding import Confidence, Level, Severity, Where
 
 SILENT = (3000, 0, 0)
+WEATHER = ("rain", "sun", "fog", "hail", "snow")
 HEAD = {"anthropic": "/system", "bedrock": "/system", "chat": "/messages/0"}
 
 
@@ -189,7 +190,7 @@ def test_a_marker_on_what_cannot_carry_one(odd: dict[str, Any], words: str, tmp_
 def test_a_marker_behind_a_block_that_changes(tmp_path: Path) -> None:
     records = asks("anthropic", 5, [(4, 3100, 0)])
     for number, made in enumerate(records):
-        made["request"]["system"].append(block(f"Weather bulletin: {'rain sun fog hail snow'.split()[number]}.", True))
+        made["request"]["system"].append(block(f"Weather bulletin: {WEATHER[number]}.", True))
     linted = lint_records(tmp_path, records)
     assert [one.rule for one in linted.values.findings if one.rule == "breakpoint-misplaced"] == [
         "breakpoint-misplaced"

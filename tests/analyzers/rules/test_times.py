@@ -84,7 +84,8 @@ def test_calls_that_were_given_up_are_no_uses(tmp_path: Path) -> None:
         reported = {"input_tokens": counts[0], "cache_creation_input_tokens": counts[1], "cache_creation": split}
         reported |= {"cache_read_input_tokens": counts[2], "output_tokens": 5}
         content = [{"type": "text", "text": f"Answer {number}."}]
-        return {"id": f"m{number}", "role": "assistant", "model": "claude-opus-4-6", "content": content, "usage": reported, "stop_reason": stop}  # fmt: skip
+        message = {"id": f"m{number}", "role": "assistant", "model": "claude-opus-4-6", "usage": reported}
+        return {**message, "content": content, "stop_reason": stop}
 
     line(0, "user", "2026-10-06T08:00:00Z", {"role": "user", "content": "Look at the lift."})
     line(1, "assistant", "2026-10-06T08:00:09Z", answer(1, (4, 30_000, 0), "end_turn"))
@@ -177,7 +178,7 @@ def test_waves_that_are_none(tmp_path: Path) -> None:
 def test_without_usage_a_cold_wave_is_possible(tmp_path: Path) -> None:
     cold = wave(4, 0.2, None, latency_ms=4000)
     assert finding(lint_records(tmp_path, cold), "stampede").confidence is Confidence.POSSIBLE
-    warmed = [record("anthropic", request("anthropic", ["Hello?"], on_system=True), None, at=-60)] + cold
+    warmed = [record("anthropic", request("anthropic", ["Hello?"], on_system=True), None, at=-60), *cold]
     assert found(lint_records(tmp_path, warmed)) == []
 
 
