@@ -14,7 +14,7 @@ from prefixwise.reports.numbers import show
 
 _PLACES = 3
 """Places that are named one by one; the rest are counted."""
-_OFTEN = {Per.ONCE: "", Per.CALL: " per call", Per.DAY: " per day"}
+_OFTEN = {Per.ONCE: "", Per.CALL: ", again with each call", Per.DAY: ", again each day"}
 _SAFETIES = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe", Safety.NONE: ""}
 
 
@@ -25,7 +25,7 @@ def named(finding: Finding) -> str:
 
 
 def loss(finding: Finding, *, often: bool = True) -> str:
-    """Return what it cost, such as `12,340 tokens · $0.1200 lost per call`; empty where nobody knows.
+    """Return what it cost in all, such as `12,340 tokens · $0.1200 lost, again with each call`; empty if unknown.
 
     Args:
         finding: What cost it.
