@@ -13,8 +13,15 @@ _OPENINGS = re.compile(
     r"|<｜(?P<deepseek>User|Assistant)｜>"
     r"|(?P<asked>\[INST\])|(?P<answered>\[/INST\])"
 )
-_CLOSINGS = re.compile(
-    r"(?:\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|end\|>|<\|return\|>|<\|call\|>|<｜end▁of▁sentence｜>|</s>))+\s*$"
+_CLOSINGS = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<｜end▁of▁sentence｜>",
+    "</s>",
 )
 _START = (
     "<s>",
@@ -37,7 +44,7 @@ def turns_in(text: str) -> list[tuple[str, str]]:
     if len(found) < _LEAST:
         return []
     ends = [match.start() for match in found[1:]] + [len(text)]
-    turns = [(_role(match), _CLOSINGS.sub("", text[match.end() : end])) for match, end in zip(found, ends, strict=True)]
+    turns = [(_role(match), _unclosed(text[match.end() : end])) for match, end in zip(found, ends, strict=True)]
     return turns[:-1] if not turns[-1][1].strip() else turns
 
 
@@ -48,6 +55,14 @@ def start_tokens(text: str) -> int:
     while token and text.startswith(token, count * len(token)):
         count += 1
     return count
+
+
+def _unclosed(text: str) -> str:
+    """Return the text of a turn without the marks that close it, and the white space around them."""
+    stripped = text.rstrip()
+    while (closing := next((mark for mark in _CLOSINGS if stripped.endswith(mark)), "")) != "":
+        text = stripped = stripped.removesuffix(closing).rstrip()
+    return text
 
 
 def _role(match: re.Match[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from prefixwise.analyzers.lint.blocks import Block, BlockKind
@@ -20,8 +19,8 @@ _ENDS = 0.6
 """Share of the shorter text that two texts must have in common at their ends."""
 _WORDS = 0.6
 """Share of words that two texts must have in common."""
-_SHORT, _LETTERS = 200, 0.7
-"""Length of texts of which letters are compared too, and how much of them must agree."""
+_SHORT, _LETTERS = 200, 0.6
+"""Length of texts of which letters are compared too, and share of their neighbours that must agree."""
 
 
 def alike(left: Message, right: Message) -> float:
@@ -67,9 +66,14 @@ def alike_letters(one: str, other: str) -> bool:
     """Say whether two short texts agree in most of their letters, small and capital ones being the same."""
     if max(len(one), len(other)) > _SHORT:
         return False
-    matcher = SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False)
-    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)  # the first two are cheap and never less
-    return all(ratio() >= _LETTERS for ratio in bounds)
+    first, second = _letters(one), _letters(other)
+    return 2 * len(first & second) >= _LETTERS * (len(first) + len(second))
+
+
+def _letters(text: str) -> set[str]:
+    """Return the pairs of neighbouring characters."""
+    text = text.casefold()
+    return {*map(str.__add__, text, text[1:])}
 
 
 def plain(text: str) -> str:

@@ -73,7 +73,8 @@ def recited(log: Log, row: int, said: Recital) -> Recited | None:
             votes.setdefault(conversation, set()).add(content)
     best: Recited | None = None
     for conversation, contents in sorted(votes.items()):
-        earlier = [other for other in log.threads[conversation] if log.times[other] <= log.times[row] and other != row]
+        start = (log.times[row], row)
+        earlier = [other for other in log.threads[conversation] if (log.times[other], other) < start]
         if not earlier or len(contents) < _LEAST_SAID:
             continue
         last = earlier[-1]

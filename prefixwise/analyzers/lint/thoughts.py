@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SPELT_OUT = re.compile(r"(?s)\s*<(think|thinking|thought|reasoning)>.*?</\1>\s*")
+_SPELT_OUT = re.compile(r"(?s)<(think|thinking|thought|reasoning)>.*?</\1>\s*")
 
 
 def without_thoughts(text: str) -> str:

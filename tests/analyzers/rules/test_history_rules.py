@@ -10,8 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
+import tokenizers.models
 
+from prefixwise.analyzers.lint.run import lint_log
+from prefixwise.analyzers.rule import RULES as lint_rules
+from prefixwise.cli.tokenizing import chooser
 from prefixwise.core.finding import Finding, Level, Severity
+from prefixwise.corpus.again import requests_again
+from prefixwise.corpus.corpus import read_corpus
+from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.outlines import Outlines
+from prefixwise.corpus.reader import ReadOptions
 from tests.support.linting import finding as finding_of
 from tests.support.linting import found, lint_records, pairs_of
 
@@ -936,3 +946,30 @@ def test_answers_by_ids(tmp_path: Path) -> None:
     assert found(lint_records(tmp_path, records(answer))) == []
     assert found(lint_records(tmp_path, records(answer[:5]))) == []  # cut
     assert found(lint_records(tmp_path, records(list(range(900, 920))))) == []  # replaced
+
+
+CLEARS_THOUGHTS = (
+    "{% set last = namespace(at=0) %}{% for m in messages %}{% if m.role == 'user' %}{% set last.at = loop.index0 %}"
+    "{% endif %}{% endfor %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.reasoning_content and loop.index0 > last.at %}<think>{{ m.reasoning_content }}</think>\n{% endif %}"
+    "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+KEEPS_THOUGHTS = CLEARS_THOUGHTS.replace(" and loop.index0 > last.at", "")
+
+
+@pytest.mark.parametrize(
+    ("template", "rules"), [(CLEARS_THOUGHTS, ["template-history-dependent"]), (KEEPS_THOUGHTS, [])]
+)
+def test_a_template_of_ones_own(template: str, rules: list[str], tmp_path: Path) -> None:
+    made = tokenizers.Tokenizer(tokenizers.models.BPE({chr(at): at for at in range(1, 256)}, []))
+    made.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    made.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    thought = said("One moment.", reasoning_content="The table has it, on the second page, in the third line.")
+    history = [user(Q1), thought, tool("c1", "07:10, 08:40")]
+    bodies = [{"model": "mine", "messages": history}, {"model": "mine", "messages": [*history, said(A1), user(Q2)]}]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(body) + "\n" for body in bodies), encoding="utf-8")
+    corpus = read_corpus([str(path)], index=CorpusIndex(chooser([str(tmp_path)], []), Outlines()))
+    linted = lint_log(corpus, lambda: requests_again([str(path)], corpus.rows, ReadOptions()), lint_rules.names())
+    assert found(linted) == rules
