@@ -68,9 +68,8 @@ class _Walker:
             self._parts.append(Text(constant, start, end, within))
             return
         if expression.kind is Kind.CALL and expression.operands[0].path in self._macros:
-            self._parts += [
-                part._replace(within=within + part.within) for part in self._macros[expression.operands[0].path]
-            ]
+            macro = self._macros[expression.operands[0].path]
+            self._parts.extend(part._replace(within=within + part.within) for part in macro)
             return
         values = self._printed.of(expression)
         here = Passage(start, end, "is printed")

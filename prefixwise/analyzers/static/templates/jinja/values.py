@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from prefixwise.analyzers.static.name_words import words
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind
 from prefixwise.analyzers.static.templates.parts import Passage, Value
 from prefixwise.analyzers.static.templates.views import View
@@ -14,10 +15,10 @@ Bindings = Mapping[str, Sequence[Value]]
 # What these return says how much of something there is, not what it says.
 _MEASURES = frozenset({"length", "count", "wordcount", "type", "defined"})
 _ASKS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "not"})
-_TEXT_METHODS = frozenset(
-    "strip lstrip rstrip upper lower title capitalize split rsplit splitlines replace join format get items keys values "
-    "strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim tostring "
-    "tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds".split()
+_TEXT_METHODS = words(
+    "strip lstrip rstrip upper lower title capitalize split rsplit splitlines replace join format get items keys "
+    "values strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim "
+    "tostring tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds"
 )
 # Of these the arguments are printed, too.
 _FILLED_IN = frozenset({"replace", "format", "join", "default", "d"})
