@@ -10,6 +10,15 @@ import msgspec
 from prefixwise.core.finding import Where
 
 
+class UnreadableTemplateError(Exception):
+    """A template that cannot be read, and where."""
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.offset = offset
+
+
 class Syntax(StrEnum):
     """How placeholders are written."""
 

@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator
 
 from prefixwise.analyzers.static.templates.code_regions import Regions
 from prefixwise.analyzers.static.templates.jinja.expressions import Tokens
-from prefixwise.analyzers.static.templates.jinja.lexer import ChunkKind, UnreadableTemplateError, chunks
+from prefixwise.analyzers.static.templates.jinja.lexer import ChunkKind, chunks
 from prefixwise.analyzers.static.templates.jinja.values import Printed
-from prefixwise.analyzers.static.templates.parts import Part, Placeholder, Syntax, Text, Value
+from prefixwise.analyzers.static.templates.parts import Part, Placeholder, Syntax, Text, UnreadableTemplateError, Value
 from prefixwise.analyzers.static.templates.views import View
 
 _PATH = r"[^\W\d]\w*(?:\.\w+|\[[\w'\"]+\])*"
-_BRACES = re.compile(r"\{\{[-~]?[ \t]*((?:[^{}\n'\"]|'[^'\n]*'|\"[^\"\n]*\")+?)[ \t]*[-~]?\}\}")
-_FORMAT = re.compile(
-    rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(![rsa])?(:(?:[^{{}}\n%:]{{0,1}}[<>=^])?[-+ ]?\#?0?\d*[_,]?(?:\.\d+)?[bcdeEfFgGnosxX%]?"
-    r"|:[^{}\n]*%[A-Za-z][^{}\n]*)?\}"
-)
+_BRACES = re.compile(r"\{\{[-~]?[ \t]*((?:[^{}\n'\"]|'[^'\n]*'|\"[^\"\n]*\"){1,300}?)[ \t]{0,40}[-~]?\}\}")
+_SPEC = r"(?:[^{}\n%:]?[<>=^])?[-+ ]?#?0?\d*[_,]?(?:\.\d+)?[bcdeEfFgGnosxX%]?|[^{}\n]*%[A-Za-z][^{}\n]*"
+_FORMAT = re.compile(rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(?:![rsa])?(?::({_SPEC}))?\}}")
 _PERCENT = re.compile(rf"%%|%\(({_PATH})\)[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
 _DOLLAR = re.compile(r"\$\$|\\\$|\$\{([^{}\n]+)\}")
 _LEADING_PATH = re.compile(rf"(?:new\s+)?({_PATH}(?:\(\))?(?:\.\w+(?:\(\))?)*)")
@@ -69,7 +67,7 @@ def _format(text: str) -> Iterator[_Found]:
     for match in _FORMAT.finditer(text):
         if match[1] is None or (match.start() and text[match.start() - 1] in "$\\"):
             continue
-        yield *match.span(), match[1].lstrip("$"), (f"format('{match[3][1:]}')",) if match[3] else ()
+        yield *match.span(), match[1].lstrip("$"), (f"format('{match[2]}')",) if match[2] else ()
 
 
 def _percent(text: str) -> Iterator[_Found]:

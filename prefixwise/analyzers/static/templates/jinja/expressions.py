@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from prefixwise.analyzers.static.templates.jinja.lexer import Token, UnreadableTemplateError
+from prefixwise.analyzers.static.templates.jinja.lexer import Token
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _DEEPEST = 30

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefixwise.analyzers.static.templates.jinja.expressions import Tokens
-from prefixwise.analyzers.static.templates.jinja.lexer import Chunk, ChunkKind, UnreadableTemplateError, chunks
+from prefixwise.analyzers.static.templates.jinja.lexer import Chunk, ChunkKind, chunks
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind, Literal, Node, Output, Tag
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
 
 # Tags with a body, what ends it, and tags that stand alone; of others an `end…` further on decides.
 _BLOCKS = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "generation", "autoescape", "trans"})
