@@ -50,6 +50,8 @@ class Conversation:
         """Names that stand for one message."""
         self.late: set[str] = set()
         """Names whose value depends on where the conversation ends."""
+        tags = (site.node for site in self.sites if isinstance(site.node, Tag))
+        self._walked = {name for tag in tags if tag.name == "for" for name in tag.targets}
         self._settle()
 
     @cached_property
@@ -134,7 +136,7 @@ class Conversation:
         if self.depends_on_end(expression, innermost) or (
             innermost is not None and (_looks_ahead(innermost) or _is_last_place(tag, expression, innermost))
         ):
-            self.late.update(tag.targets)
+            self.late.update(set(tag.targets) - self._walked)
 
     def _walks_messages(self, expression: Expression) -> bool:
         if self._is_list(expression):

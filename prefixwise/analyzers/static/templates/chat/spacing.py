@@ -15,7 +15,7 @@ def trimmed_answers(conversation: Conversation) -> Expression | None:
     """Return the first expression that takes white space off what an assistant said; None where there is none."""
     contents = _names_of_content(conversation)
     for site in conversation.sites:
-        if not conversation.in_message_loop(site) or not _may_be_answer(site):
+        if not conversation.in_message_loop(site) or not _may_be_answer(site) or conversation.late_around(site):
             continue
         for expression in _sent(site):
             for inner in expression.walk():

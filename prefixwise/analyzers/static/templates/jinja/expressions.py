@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from prefixwise.analyzers.static.templates.jinja.lexer import Token
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind
 from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
@@ -183,7 +185,7 @@ class Tokens:
             return Expression(Kind.COLLECTION, "(", (), start, self.last_end)
         inner = self.listed()
         self.expect(")")
-        return inner
+        return msgspec.structs.replace(inner, start=start, end=self.last_end)
 
     def _pair(self) -> Expression:
         key = self.expression()

@@ -73,8 +73,13 @@ class _Walker:
             return
         values = self._printed.of(expression)
         here = Passage(start, end, "is printed")
+        whole = len(values) == 1 and expression.kind is not Kind.OPERATION
         values = [
-            value._replace(flow=(*value.flow, here)) if value.flow else value._replace(start=start, end=end)
+            value._replace(flow=(*value.flow, here))
+            if value.flow
+            else value._replace(start=start, end=end)
+            if whole
+            else value
             for value in values
         ]
         if values:

@@ -71,7 +71,7 @@ class Printed:
         if expression.name in _MEASURES:
             return []
         base, *arguments = expression.operands
-        written = self._view.text[base.end : expression.end].lstrip(" \t\r\n)|")
+        written = self._view.text[base.end : expression.end].lstrip(" \t\r\n|")
         values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
         return values + (self._all(arguments) if expression.name in _FILLED_IN else [])
 
