@@ -17,13 +17,15 @@ from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.volatile import Frequency, Volatile, VolatileKind
 from prefixwise.core.finding import Confidence, Step, Where
 
-_LEAST_BEHIND = 32
+_LEAST_BEHIND = 64
+_LEAST_BEHIND_TICKS = 32
 _LEAST_STRANDED = 128
 _LEAST_IN_NEWEST = 512
 _CERTAIN_BEHIND = 256
 _LEAST_SHARE = 0.1
 _COLLECTIONS = frozenset({VolatileKind.RETRIEVED, VolatileKind.EXAMPLES, VolatileKind.ENVIRONMENT, VolatileKind.TOOLS})
 _TICKS = frozenset({VolatileKind.CLOCK, VolatileKind.IDENTIFIER, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
+_PRESENT = frozenset({"now", "today", "current"})
 _HISTORY = frozenset({"history", "messages", "conversation", "transcript", "scratchpad", "chat"})
 
 
@@ -38,10 +40,9 @@ class _Place(NamedTuple):
     behind_turn: bool
     history_behind: bool
 
-    @property
-    def matters(self) -> bool:
-        """Whether more than a tail of the constant text stands behind it."""
-        if self.behind < _LEAST_BEHIND:
+    def matters(self, least: int) -> bool:
+        """Say whether more than a tail of the constant text stands behind it."""
+        if self.behind < least:
             return False
         return self.behind >= _CERTAIN_BEHIND or self.behind >= _LEAST_SHARE * (self.before + self.behind)
 
@@ -72,7 +73,7 @@ def judge_template(source: Source, template: Template, about: About, context: Pr
 
 def _places(template: Template, about: About, context: PromptContext) -> list[_Place]:
     parts = [(index, part) for index, message in enumerate(template.messages) for part in message.parts]
-    if not any(isinstance(part, Placeholder) for _, part in parts) or _length(parts) < _LEAST_BEHIND:
+    if not any(isinstance(part, Placeholder) for _, part in parts) or _length(parts) < _LEAST_BEHIND_TICKS:
         return []
     sizes = [count_tokens(part.text) if isinstance(part, Text) and _is_sent(part) else 0 for _, part in parts]
     before = list(itertools.accumulate(sizes, initial=0))
@@ -147,9 +148,9 @@ def _judge(value: Value, about: About) -> Judgement | None:
     if walked and (found := judge(walked)) is not None and found.kind in _COLLECTIONS:
         return found
     found = judge(value.name, value.filters)
-    if found is None and walked and "." in value.name:
-        found = judge(value.name.rsplit(".", 1)[1], value.filters)
-        found = None if found is None or found.kind is VolatileKind.PERSON else found
+    last = value.name.rpartition(".")[2]
+    if found is None and walked and not _PRESENT.isdisjoint(name_words(last)):
+        found = judge(last, value.filters)  # of what is seen from inside a loop, not all belongs to its items
     if found is None and use(value.name) is Use.OPEN and (said := about.declared.get(value.name.split(".", 1)[0])):
         found = judge_declaration(said)
     return found
@@ -158,14 +159,15 @@ def _judge(value: Value, about: About) -> Judgement | None:
 def _volatile(source: Source, place: _Place, value: Value, judgement: Judgement) -> Volatile | None:
     ticks = judgement.kind in _TICKS and judgement.frequency is Frequency.CALL
     history = place.history_behind and ticks
-    if place.newest or not (place.matters or history) or (place.behind_turn and judgement.kind not in _TICKS):
+    matters = place.matters(_LEAST_BEHIND_TICKS if ticks else _LEAST_BEHIND)
+    if place.newest or not (matters or history) or (place.behind_turn and judgement.kind not in _TICKS):
         return None
     start, end = value.start, value.end
     if not value.flow and value.loop is not None and judgement.kind in _COLLECTIONS:
         start, end = value.loop.start, value.loop.end
     span, quote = source.quote(start, end)
     evidence = [judgement.because] if judgement.because else []
-    if place.matters:
+    if matters:
         evidence.append(f"{place.behind:,} tokens of constant text stand behind it")
     if history:
         evidence.append("the conversation so far stands behind it")
@@ -195,7 +197,7 @@ def _stranded(source: Source, place: _Place, value: Value, about: About, context
     least = _LEAST_IN_NEWEST if place.newest else _LEAST_STRANDED
     minimum = context.minimum
     total = place.before + place.behind
-    if role is Use.SETTLED or not place.matters or place.behind < least or (minimum is not None and total < minimum):
+    if role is Use.SETTLED or not place.matters(least) or (minimum is not None and total < minimum):
         return None
     span, quote = source.quote(place.placeholder.start, place.placeholder.end)
     because = "it is the request itself" if role is Use.TURN else "its name does not tell whether it changes"

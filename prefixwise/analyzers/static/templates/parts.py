@@ -110,6 +110,11 @@ class Message(NamedTuple):
     parts: tuple[Part, ...]
 
     @property
+    def says_something(self) -> bool:
+        """Whether it is more than white space."""
+        return any(not isinstance(part, Text) or part.text.strip() for part in self.parts)
+
+    @property
     def area(self) -> Where:
         """Part of a request that it is; text without a role counts as the system prompt."""
         return Where.SYSTEM if self.role in ("", "system", "developer") else Where.MESSAGES

@@ -126,6 +126,7 @@ def _template(prompt: Prompt, how: Recognised) -> Template:
 
 
 def _in_order(messages: list[Message], how: Recognised) -> Template:
+    messages = [message for message in messages if message.says_something]
     roles = any(message.role for message in messages)
     return Template(syntax=how.syntax, messages=in_cache_order(messages), roles=roles)
 

@@ -48,7 +48,7 @@ def _cut(parts: Sequence[Part], pattern: re.Pattern[str]) -> list[Message]:
             found.append((next((group.lower() for group in mark.groups() if group), ""), []))
             last = mark.end()
         _add(found[-1][1], part, last, len(part.text))
-    return [Message(role, tuple(inner)) for role, inner in found if _says(inner)]
+    return [Message(role, tuple(inner)) for role, inner in found]
 
 
 def _marks(part: Text, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -59,7 +59,3 @@ def _marks(part: Text, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
 def _add(parts: list[Part], text: Text, start: int, end: int) -> None:
     if start < end:
         parts.append(Text(text.text[start:end], text.start + start, text.start + end, text.within))
-
-
-def _says(parts: Sequence[Part]) -> bool:
-    return any(not isinstance(part, Text) or part.text.strip() for part in parts)

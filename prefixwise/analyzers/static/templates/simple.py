@@ -77,9 +77,13 @@ def _format(text: str) -> Iterator[_Found]:
 
 
 def _is_written_out(text: str, start: int, end: int) -> bool:
-    """Say whether braces are those of a shell, of LaTeX, or of an address that a text describes: `/users/{user_id}`."""
+    """Say whether braces are those of a shell, of LaTeX, of a directive, or of an address: `/users/{user_id}`."""
     before = text[max(start - 40, 0) : start]
-    return before[-1:] in ("$", "\\", "/") or text[end : end + 1] == "/" or _QUERY.search(before) is not None
+    return (
+        before.endswith(("$", "\\", "/", ":::", "```"))
+        or text[end : end + 1] == "/"
+        or _QUERY.search(before) is not None
+    )
 
 
 def _percent(text: str) -> Iterator[_Found]:

@@ -147,7 +147,7 @@ class _Reader:
         while lines and lines[-1].text == lines[-1].end:
             lines.pop()
         builder = ViewBuilder(self._text)
-        for line, following in zip(lines, [*lines[1:], None], strict=True):
+        for line, following in zip(lines, [*lines[1:], None], strict=False):
             begin = min(line.start + (width or 0), line.end)
             builder.take(begin, line.end)
             if folds and following is not None and begin < line.end and following.text < following.end:
