@@ -1,0 +1,101 @@
+"""What an expression of Jinja prints: the variables and calls that reach the prompt through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prefixwise.analyzers.static.name_words import words
+from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind
+from prefixwise.analyzers.static.templates.parts import Passage, Value
+from prefixwise.analyzers.static.templates.views import View
+
+Bindings = Mapping[str, Sequence[Value]]
+"""What variables were set to, or walk over, as what that prints."""
+
+# What these return says how much of something there is, not what it says.
+_MEASURES = frozenset({"length", "count", "wordcount", "type", "defined"})
+_ASKS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "not"})
+_TEXT_METHODS = words(
+    "strip lstrip rstrip upper lower title capitalize split rsplit splitlines replace join format get items keys "
+    "values strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim "
+    "tostring tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds"
+)
+# Of these the arguments are printed, too.
+_FILLED_IN = frozenset({"replace", "format", "join", "default", "d"})
+
+
+class Printed:
+    """Says what expressions of one template print.
+
+    Args:
+        view: The template.
+        bindings: What is known of its variables so far; looked up anew each time.
+    """
+
+    def __init__(self, view: View, bindings: Bindings) -> None:
+        self._view = view
+        self._bindings = bindings
+
+    def of(self, expression: Expression) -> list[Value]:
+        """Return the values that an expression prints, each with its place."""
+        kind, operands = expression.kind, expression.operands
+        if kind is Kind.CONSTANT or kind is Kind.TEST:
+            return []
+        if expression.path:
+            return self._variable(expression)
+        if kind is Kind.FILTER:
+            return self._filtered(expression)
+        if kind is Kind.CALL:
+            return self._called(expression)
+        if kind is Kind.CHOICE:
+            return self._all(operands[1:])
+        if kind is Kind.OPERATION:
+            return [] if expression.name in _ASKS else self._all(operands)
+        if kind is Kind.ITEM or kind is Kind.ATTRIBUTE:
+            return self.of(operands[0])
+        return self._all(operands)
+
+    def _all(self, expressions: Sequence[Expression]) -> list[Value]:
+        return [value for expression in expressions for value in self.of(expression)]
+
+    def _variable(self, expression: Expression) -> list[Value]:
+        root, _, rest = expression.path.partition(".")
+        if root not in self._bindings:
+            return [self._value(expression.path, (), expression)]
+        return [
+            value._replace(name=f"{value.name}.{rest}" if rest and value.name else value.name)
+            for value in self._bindings[root]
+        ]
+
+    def _filtered(self, expression: Expression) -> list[Value]:
+        if expression.name in _MEASURES:
+            return []
+        base, *arguments = expression.operands
+        written = self._view.text[base.end : expression.end].lstrip(" \t\r\n|")
+        values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
+        return values + (self._all(arguments) if expression.name in _FILLED_IN else [])
+
+    def _called(self, expression: Expression) -> list[Value]:
+        callee, *arguments = expression.operands
+        written = self._view.text[callee.end : expression.end]
+        method = callee.name.lower() if callee.kind is Kind.ATTRIBUTE else ""
+        if method in _TEXT_METHODS and not _is_clock(callee):
+            values = self.of(callee.operands[0])
+            values = [value._replace(filters=(*value.filters, f"{callee.name}{written}")) for value in values]
+            return values + (self._all(arguments) if method in _FILLED_IN else [])
+        if callee.path and callee.root not in self._bindings:
+            return [self._value(callee.path, (written,), expression), *self._all(arguments)]
+        return self.of(callee) + self._all(arguments)
+
+    def _value(self, name: str, filters: tuple[str, ...], expression: Expression) -> Value:
+        return Value(name, filters, self._view.start(expression.start), self._view.end(expression.end))
+
+
+def _is_clock(callee: Expression) -> bool:
+    """Say whether a method that texts have is asked of a module: `time.time()`."""
+    return callee.path in ("time.time", "datetime.time", "datetime.date", "time.strftime")
+
+
+def passed_on(values: Sequence[Value], step: Passage) -> list[Value]:
+    """Return values with a step added to their way."""
+    return [value._replace(flow=(*value.flow, step)) for value in values]
