@@ -13,7 +13,8 @@ from prefixwise.analyzers.lint.single_use import fresh_every_time
 from prefixwise.analyzers.lint.stakes import below_minimum, common_served, is_new_start, too_little, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import KEY_HEADERS, last_name
 from prefixwise.analyzers.rule import RULES, LogRule
-from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.core.finding import Confidence, Mode, Severity, Where
 
 _FIELD = "/prompt_cache_key"
 _NAME = "prompt_cache_key"
@@ -51,6 +52,8 @@ class CacheKeyUnstable(LogRule):
 
     name = "cache-key-unstable"
     code = "PW405"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.CACHE_KEY})
     summary = "The cache key is another one on each turn, or one for far too many requests"
     severity = Severity.HIGH
     fix = "Derive the cache key from the conversation, or from the prompt that calls share, and keep it."

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES, LogRule
-from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.finding import Confidence, Mode, Severity, Where
 from prefixwise.corpus.rows import NONE
 
 _TWICE = 2
@@ -39,6 +39,7 @@ class DoubleBos(LogRule):
 
     name = "double-bos"
     code = "PW803"
+    modes = (Mode.LOG, Mode.STATIC)
     summary = "Some prompts begin with the start token twice, others once"
     severity = Severity.LOW
     fix = "Render without the start token, or tell the endpoint not to add it; on every path the same."

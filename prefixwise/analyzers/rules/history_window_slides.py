@@ -11,7 +11,8 @@ from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, messages, offset_in
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES
-from prefixwise.core.finding import Confidence, Severity
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.core.finding import Confidence, Mode, Severity
 
 _PINNED = 2
 """Messages at the head of a history that a window may keep."""
@@ -48,6 +49,8 @@ class HistoryWindowSlides(HistoryRule):
 
     name = "history-window-slides"
     code = "PW303"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.WINDOW})
     summary = "Old messages are dropped on every turn, so the head of the history never stays the same"
     severity = Severity.HIGH
     fix = "Drop old messages in blocks, with many turns between two drops, or sum them up once at a mark."

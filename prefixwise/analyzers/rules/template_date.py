@@ -7,7 +7,7 @@ from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
-from prefixwise.core.finding import Severity, Where
+from prefixwise.core.finding import Mode, Severity, Where
 
 _NEAR_THE_TOP = 2_000
 """Code points within which a chat template prints its date."""
@@ -37,6 +37,7 @@ class TemplateDate(MovingValue):
 
     name = "template-date"
     code = "PW806"
+    modes = (Mode.LOG, Mode.STATIC)
     summary = "The chat template prints the day into every prompt"
     severity = Severity.LOW
     fix = "Pass the template a fixed date, or print the date behind the messages."

@@ -10,7 +10,7 @@ from prefixwise.analyzers.lint.likeness import common_start
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.thoughts import has_thoughts, without_thoughts
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
-from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.finding import Confidence, Mode, Severity, Where
 from prefixwise.corpus.rendered_turns import turns_in
 
 _SHOWN = 200
@@ -46,6 +46,7 @@ class TemplateHistoryDependent(PairRule):
 
     name = "template-history-dependent"
     code = "PW801"
+    modes = (Mode.LOG, Mode.STATIC)
     summary = "The chat template renders earlier turns otherwise once the conversation goes on"
     severity = Severity.LOW
     fix = "Use the template's switch that keeps earlier turns as they were, or a template that only appends."

@@ -8,7 +8,8 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
-from prefixwise.core.finding import Severity
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.core.finding import Mode, Severity
 
 
 class ToolsSetChanged(ChangedTools):
@@ -40,6 +41,8 @@ class ToolsSetChanged(ChangedTools):
 
     name = "tools-set-changed"
     code = "PW202"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.TOOLS})
     summary = "Tools are added or taken away inside a conversation"
     severity = Severity.HIGH
     fix = (
