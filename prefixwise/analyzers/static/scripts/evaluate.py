@@ -287,7 +287,8 @@ class Evaluator:
 
     def _unary(self, module: Module, node: Node, frame: Frame | None) -> Value:
         kept = not {"!", "typeof", "void", "delete"} & set(node.tokens) and node.children
-        return self.value(module, node.children[-1], frame) if kept else BLANK
+        value = self.value(module, node.children[-1], frame) if kept else BLANK
+        return Const("-" + value.text, module.place(node)) if isinstance(value, Const) and "-" in node.tokens else value
 
     def _last(self, module: Module, node: Node, frame: Frame | None) -> Value:
         return self.value(module, node.children[-1], frame) if node.children else BLANK

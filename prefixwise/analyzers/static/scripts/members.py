@@ -122,7 +122,10 @@ def _of_items(evaluator: Evaluator, value: Items, key: Key, place: Place) -> Val
         known.append(item)
     if isinstance(key, int) and 0 <= key < len(known) and not _is_sign(known[key]):
         return known[key]
-    return element(evaluator, value, place) if not isinstance(key, str) else BLANK
+    if not isinstance(key, str):
+        return element(evaluator, value, place)
+    found = list(signs(value))
+    return Items((Rest(Named(key, place)), *found)) if found else BLANK
 
 
 def element(evaluator: Evaluator, value: Value, place: Place) -> Value:
@@ -153,7 +156,10 @@ def exported(evaluator: Evaluator, namespace: Namespace, name: str, place: Place
     """Return what a module of the package exports under a name."""
     found = evaluator.program.exported(namespace.module, name)
     if found is None:
-        return Named(name, place)
+        whole = namespace.module.exports.get("default") if name != "default" else None
+        if whole is None or whole.node is None or whole.node.kind != "object":
+            return Named(name, place)
+        return member(evaluator, evaluator.value(namespace.module, whole.node), name, place)  # module.exports = {…}
     module, what = found
     if isinstance(what, Binding):
         return evaluator.variable(module, what, module.tree.root, None)

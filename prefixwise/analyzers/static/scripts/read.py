@@ -30,9 +30,10 @@ def read_scripts(
     Args:
         sources: All sources by path, with `/`; imports are followed among them.
         wanted: Paths of the scripts in which prompts are looked for; others are skipped.
-        builders: Functions that make prompts, by name; a module in front of a colon is for the reader.
+        builders: Functions that make prompts, as `name` or `module:name`.
     """
-    paths = [path for path in sorted(wanted) if _is_script(path) and SINK_WORDS.search(sources[path].text)]
+    names = {builder.rpartition(":")[2].rpartition(".")[2] for builder in builders}
+    paths = [path for path in sorted(wanted) if _is_script(path) and _may_hold_prompts(sources[path].text, names)]
     if not paths:
         return (), ()
     try:
@@ -47,7 +48,7 @@ def read_scripts(
         if module is None:
             notes.append(f"{path}: not read, it is too long for a script that people write")
             continue
-        _read_module(program, module, builders, found)
+        _read_module(program, module, names, found)
         if module.tree.fault is not None:
             line, column = module.tree.source.position(module.tree.fault)
             notes.append(f"{path}:{line}:{column}: not understood from here on, as far as this statement goes")
@@ -55,12 +56,16 @@ def read_scripts(
     return tuple(ordered), tuple(notes)
 
 
+def _may_hold_prompts(text: str, builders: set[str]) -> bool:
+    return SINK_WORDS.search(text) is not None or any(name in text for name in builders)
+
+
 def _is_script(path: str) -> bool:
     return path[path.rfind(".") :].lower() in SUFFIXES and not path.endswith(".d.ts")
 
 
 def _read_module(
-    program: Program, module: Module, builders: Iterable[str], found: dict[_Key, tuple[tuple[int, ...], Volatile]]
+    program: Program, module: Module, builders: set[str], found: dict[_Key, tuple[tuple[int, ...], Volatile]]
 ) -> None:
     """Add what moves in a module's prompts; of several ways to one prompt, the surest and the most frequent."""
     evaluator = Evaluator(program)
@@ -105,8 +110,9 @@ def _flow(steps: tuple[Passed, ...]) -> tuple[Step, ...]:
     flow: list[Step] = []
     for place, note in reversed(steps):
         step = Step(place.module.path, _span(place), note)
-        if not flow or flow[-1].span != step.span:
-            flow.append(step)
+        if flow and (flow[-1].path, flow[-1].span) == (step.path, step.span):
+            flow.pop()
+        flow.append(step)
     return tuple([*flow[: _LONGEST_FLOW - 1], flow[-1]] if len(flow) > _LONGEST_FLOW else flow)
 
 

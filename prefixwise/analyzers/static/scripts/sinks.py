@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from prefixwise.analyzers.static.name_words import words
@@ -63,15 +63,14 @@ class Sink(NamedTuple):
     sure: bool = True
 
 
-def sinks_in(module: Module, builders: Iterable[str] = ()) -> list[Sink]:
-    """Return where the prompts of a module begin, those that are sent first."""
-    wanted = {builder.rpartition(":")[2].rpartition(".")[2] for builder in builders}
-    found = [sink for node in module.tree.nodes for sink in _sinks(module, node, wanted)]
+def sinks_in(module: Module, builders: Collection[str] = ()) -> list[Sink]:
+    """Return where the prompts of a module begin, those that are sent first; `builders` are names of functions."""
+    found = [sink for node in module.tree.nodes for sink in _sinks(module, node, builders)]
     distinct = {(id(sink.node), sink.how): sink for sink in reversed(found)}
     return sorted(distinct.values(), key=lambda sink: (not sink.sure, sink.node.start, sink.node.end, sink.how))
 
 
-def _sinks(module: Module, node: Node, builders: set[str]) -> Iterator[Sink]:
+def _sinks(module: Module, node: Node, builders: Collection[str]) -> Iterator[Sink]:
     if node.kind in ("call_expression", "new_expression"):
         yield from _of_call(module, node)
     elif node.kind == "object":
@@ -153,7 +152,7 @@ def _of_pair(module: Module, node: Node) -> Iterator[Sink]:
         yield Sink("system", node.fields["value"], f"`{key}`", sure=False)
 
 
-def _of_name(module: Module, node: Node, builders: set[str]) -> Iterator[Sink]:
+def _of_name(module: Module, node: Node, builders: Collection[str]) -> Iterator[Sink]:
     value = node.fields.get("value") or node.fields.get("right")
     target = node.fields.get("name") or node.fields.get("property") or node.fields.get("left")
     if value is None or target is None:
@@ -169,7 +168,7 @@ def _of_name(module: Module, node: Node, builders: set[str]) -> Iterator[Sink]:
         yield Sink("system", value, f"`{name}`", sure=False)
 
 
-def _of_function(node: Node, name: str, builders: set[str]) -> Iterator[Sink]:
+def _of_function(node: Node, name: str, builders: Collection[str]) -> Iterator[Sink]:
     if name in builders:
         yield Sink("built", node, f"`{name}`")
     elif is_prompt_name(name, made=True):

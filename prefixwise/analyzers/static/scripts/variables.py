@@ -14,6 +14,7 @@ from prefixwise.analyzers.static.scripts.module import Binding, Module, Write
 from prefixwise.analyzers.static.scripts.tree import FUNCTIONS, LOOPS, Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
+    Choice,
     Class,
     Const,
     Fixed,
@@ -206,6 +207,8 @@ def applied(
         operands = [_operand(evaluator, module, node, frame) for node in write.operands]
     finally:
         evaluator.running.discard(id(write.node))
+    if write.operation in ("push", "unshift"):
+        operands = [_perhaps(module, write, operand) for operand in operands]
     if write.path:
         return _inside(value, write, operands, place)
     return _applied(value, write.operation, operands, module, write, place)
@@ -215,6 +218,16 @@ def _operand(evaluator: Evaluator, module: Module, node: Node, frame: Frame | No
     if node.kind == "spread_element":
         return Rest(evaluator.value(module, node.children[0], frame))
     return evaluator.value(module, node, frame)
+
+
+def _perhaps(module: Module, write: Write, operand: Value) -> Value:
+    """Return what is put into a list under a condition as something that may be there or not."""
+    for outer in write.node.ancestors():
+        if outer.kind == "if_statement":
+            return Choice((operand, BLANK), module.place(outer.fields["condition"]))
+        if outer.kind in FUNCTIONS or outer.kind in LOOPS:
+            break
+    return operand
 
 
 def _applied(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from prefixwise.analyzers.static.name_words import words
@@ -30,7 +30,7 @@ from prefixwise.analyzers.static.scripts.values import (
     plain_text,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
-from prefixwise.core.finding import Where
+from prefixwise.core.finding import Confidence, Where
 
 _LEAST = 20
 """Fewer characters of constant text are not worth keeping in front of what moves."""
@@ -45,6 +45,7 @@ _CONTENT = ("content", "parts", "text", "input_text", "toolCalls", "tool_calls")
 _SYSTEM = frozenset({"system", "developer"})
 _USER = frozenset({"user", "human"})
 _ALWAYS = frozenset({VolatileKind.WINDOW})
+_MODE_WORDS = words("mode plan planning connected connection connections online available phase stage")
 _ORDERS = frozenset({VolatileKind.UNORDERED, VolatileKind.TOOLS})
 _LASTING = re.compile(r"^[A-Z][A-Z0-9_]+$")
 _LASTING_WORDS = frozenset({"prompt", "instructions", "rules", "guidelines", "preamble", "persona"})
@@ -142,6 +143,8 @@ class Walk:
         if isinstance(value, Named):
             return self._named(value, behind, state)
         if isinstance(value, Choice):
+            if state.area is Where.TOOLS and value.when is not None:
+                self._tools_by_mode(value, value.when, state)
             return _most([self.text(option, behind, state) for option in value.options])
         if isinstance(value, Function):
             return self.text(self.call(value), behind, state)
@@ -159,6 +162,18 @@ class Walk:
         own_order = value.kind in _ORDERS and state.area is Where.TOOLS
         if value.kind in _ALWAYS or own_order or behind.keeps(frequency):
             self.found.append(Found(value, state.area, frequency, state.steps, behind))
+
+    def _tools_by_mode(self, value: Choice, when: Place, state: State) -> None:
+        """Note tools that are there or not by what may change in a conversation."""
+        condition = when.module.tree.source.text[when.start : when.end]
+        there = [
+            any(isinstance(part, Record | Named | Function | Moving) for part in _deep(one)) for one in value.options
+        ]
+        comes_and_goes = any(there) and not all(there)
+        if comes_and_goes and _MODE_WORDS & set(name_words(condition)):
+            because = "tools come and go with what this says"
+            found = Judgement(VolatileKind.TOOLS, Frequency.SESSION, confidence=Confidence.POSSIBLE, because=because)
+            self._moving(members.moving(found, when, condition[:80]), Behind(files=True), state)
 
     def _named(self, value: Named, behind: Behind, state: State) -> Behind:
         found = _judged(value.name)
@@ -199,6 +214,15 @@ class Walk:
         return self.text(value, behind, state)
 
 
+def _deep(value: Value, depth: int = 0) -> Iterator[Value]:
+    """Yield what a value may be and what lists in it hold."""
+    for one in cores(value):
+        yield one
+        if isinstance(one, Items | Rest) and depth < 4:
+            for part in _parts(one):
+                yield from _deep(part, depth + 1)
+
+
 def _most(found: Iterable[Behind]) -> Behind:
     behind = list(found)
     return Behind(
@@ -221,7 +245,7 @@ def _parts(value: Value) -> tuple[Value, ...]:
 
 
 def _judged(name: str) -> Judgement | None:
-    """Judge a name by all of it, by its last word where the rest only says whose it is, by its first if that is text."""
+    """Judge a name: all of it, its last word where the rest says whose it is only, its first where that is text."""
     found = judge(name)
     base, _, last = name.rpartition(".")
     if found is not None or not base:

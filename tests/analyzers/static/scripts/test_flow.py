@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - scripts, a line each
 """How values get into prompts: through variables, functions, classes, modules; twins of which nothing is to be said."""
 
 from __future__ import annotations
@@ -320,7 +321,6 @@ export const ask = (history) =>
     assert [(step.span.line, step.note) for step in one.flow] == [
         (3, "assigned to `now`"),
         (8, "returned by `stamp`"),
-        (8, "returned by `head`"),
         (8, "sent as `system` of `client.messages.create`"),
     ]
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - scripts, a line each
 """What changes by itself, and how often; a twin that does not beside each."""
 
 from __future__ import annotations
