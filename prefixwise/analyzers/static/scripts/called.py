@@ -9,7 +9,7 @@ from prefixwise.analyzers.static.scripts import calls, members, methods, windows
 from prefixwise.analyzers.static.scripts.clocks import printed
 from prefixwise.analyzers.static.scripts.filling import filled
 from prefixwise.analyzers.static.scripts.module import Module
-from prefixwise.analyzers.static.scripts.tree import Node
+from prefixwise.analyzers.static.scripts.tree import FUNCTIONS, Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
     FIXED,
@@ -90,7 +90,9 @@ class Call:
 
     @property
     def name(self) -> str:
-        """What is called, as it is written."""
+        """What is called, as it is written; '' for a function that stands there itself."""
+        if self.callee.kind in FUNCTIONS:
+            return ""
         return re.sub(r"\s+|\?", "", self.module.text(self.callee))[:120]
 
     @property

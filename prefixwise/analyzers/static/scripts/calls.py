@@ -77,6 +77,10 @@ CALLS: dict[str, Judgement] = {
     ),
     **_named(":Promise.race :Promise.any", _RACE),
     **_named(
+        "@vercel/functions:geolocation @vercel/functions:ipAddress @vercel/edge:geolocation @vercel/edge:ipAddress",
+        Judgement(VolatileKind.PERSON, Frequency.SESSION, because="it says where a request comes from"),
+    ),
+    **_named(
         "date-fns:formatDistanceToNow date-fns:formatDistanceToNowStrict timeago.js:format javascript-time-ago:format",
         _AGE,
     ),

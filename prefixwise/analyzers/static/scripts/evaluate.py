@@ -35,7 +35,7 @@ from prefixwise.analyzers.static.scripts.values import (
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _DEEPEST = 80
-_BUDGET = 40_000
+_BUDGET = 20_000
 _CHOOSING = frozenset({"||", "??", "&&"})
 _ARITHMETIC = frozenset({"-", "*", "/", "%", "**", "|", "&", "^", "<<", ">>", ">>>"})
 

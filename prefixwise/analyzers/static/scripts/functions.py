@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from prefixwise.analyzers.static.scripts import members
@@ -47,7 +48,7 @@ def invoke(
     evaluator.running.add(id(node))
     evaluator.nesting += bool(name)
     try:
-        found = choice(evaluator.value(function.module, value, frame) for value in return_values(node))
+        found = choice(evaluator.value(function.module, value, frame) for value in node.returns())
     finally:
         evaluator.running.discard(id(node))
         evaluator.nesting -= bool(name)
@@ -56,24 +57,6 @@ def invoke(
     if not name or isinstance(core(found), Const | Fixed) or found is BLANK:
         return found
     return Via(found, place, f"returned by `{name}`")
-
-
-def return_values(function: Node) -> list[Node]:
-    """Return the expressions that a function returns or yields."""
-    body = function.fields.get("body")
-    if body is None:
-        return []
-    if body.kind != "statement_block":
-        return [body]
-    found: list[Node] = []
-    waiting = [body]
-    while waiting:
-        node = waiting.pop()
-        if node.kind == "return_statement" and node.children:
-            found.append(node.children[0])
-        inner = [child for child in node.children if child.kind not in FUNCTIONS and child.kind != "class_body"]
-        waiting.extend(reversed(inner))
-    return found
 
 
 def parameter(evaluator: Evaluator, module: Module, binding: Binding, frame: Frame | None) -> Value:
@@ -116,10 +99,10 @@ def _from_callers(evaluator: Evaluator, module: Module, binding: Binding) -> Ite
         return
     evaluator.nesting += 1
     try:
-        for count, (where, call) in enumerate(_calls_of(evaluator, module, function)):
+        for where, call in _callers(evaluator, module, function):
             arguments = call.fields.get("arguments")
             nodes = arguments.children if arguments is not None and arguments.kind == "arguments" else []
-            if any(node.kind == "spread_element" for node in nodes) or binding.index < 0 or count >= _MOST_CALLERS:
+            if any(node.kind == "spread_element" for node in nodes) or binding.index < 0:
                 continue
             if binding.index < len(nodes):
                 node = nodes[binding.index]
@@ -143,6 +126,15 @@ def _element_given(evaluator: Evaluator, module: Module, binding: Binding) -> Va
     value = evaluator.value(module, callee.fields["object"], None)
     value = value if method == "then" else members.element(evaluator, value, place)
     return members.taken(evaluator, value, binding, place)
+
+
+def _callers(evaluator: Evaluator, module: Module, function: Node) -> list[tuple[Module, Node]]:
+    """Return the first calls of a function."""
+    known = evaluator.program.callers
+    if id(function) not in known:
+        found = list(islice(_calls_of(evaluator, module, function), _MOST_CALLERS))
+        known[id(function)] = found
+    return known[id(function)]
 
 
 def _calls_of(evaluator: Evaluator, module: Module, function: Node) -> Iterator[tuple[Module, Node]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from prefixwise.analyzers.static.names import Judgement, Use, use
+from prefixwise.analyzers.static.names import Judgement
 from prefixwise.analyzers.static.scripts import calls
 from prefixwise.analyzers.static.scripts.clocks import printed
 from prefixwise.analyzers.static.scripts.module import Binding, Key, Module
@@ -34,6 +34,7 @@ from prefixwise.analyzers.static.scripts.values import (
     held,
     through,
 )
+from prefixwise.analyzers.static.scripts.windows import names_history
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Confidence
 
@@ -94,7 +95,7 @@ def _of_moving(value: Moving, key: Key) -> Value:
 
 def _of_named(value: Named, key: Key, place: Place) -> Value:
     if key in _SIZES:
-        if use(value.name) is not Use.TURN:
+        if not names_history(value.name):
             return BLANK
         counted = Judgement(VolatileKind.COUNTER, Frequency.CALL, because="it counts what grows with every turn")
         return moving(counted, place, f"{value.name}.{key}")

@@ -25,7 +25,9 @@ from prefixwise.analyzers.static.scripts.values import (
     Record,
     Rest,
     Value,
+    choice,
     core,
+    cores,
     joined,
     plain_text,
     through,
@@ -56,6 +58,9 @@ def method_value(call: Call, receiver: Value) -> Value | None:
     if call.method in _LISTS_TOOLS and not isinstance(core(receiver), Instance | Record):
         because = "a server may list its tools in another order each time"
         return members.listed(because, call.place, call.name, Named(call.name, call.place), Confidence.POSSIBLE)
+    if isinstance(core(receiver), Instance | Class | Namespace | Record):
+        found = [_method(call, one) for one in cores(receiver)]
+        return choice(one for one in found if one is not None) if any(one is not None for one in found) else None
     known = True
 
     def of(inner: Value) -> Value:

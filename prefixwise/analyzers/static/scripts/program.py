@@ -28,6 +28,9 @@ class Program:
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self.sources = sources
         self._modules: dict[str, Module | None] = {}
+        self._resolved: dict[tuple[str, str], str | None] = {}
+        self.callers: dict[int, list[tuple[Module, Node]]] = {}
+        """Calls of functions, where they have been looked for."""
 
     def module(self, path: str) -> Module | None:
         """Return a module, None for a file that is no script or too long to be one that people write."""
@@ -39,6 +42,12 @@ class Program:
 
     def resolve(self, path: str, specifier: str) -> str | None:
         """Return the file that an import in the file `path` names, None for one of another package."""
+        key = posixpath.dirname(path), specifier
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(path, specifier)
+        return self._resolved[key]
+
+    def _resolve(self, path: str, specifier: str) -> str | None:
         if specifier.startswith("."):
             return self._file(posixpath.normpath(posixpath.join(posixpath.dirname(path), specifier)))
         alias = _ALIAS.match(specifier)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixwise.analyzers.static.scripts.evaluate import Evaluator
 from prefixwise.analyzers.static.scripts.filling import expanded
-from prefixwise.analyzers.static.scripts.functions import looped, return_values
+from prefixwise.analyzers.static.scripts.functions import looped
 from prefixwise.analyzers.static.scripts.module import Module, key_of
 from prefixwise.analyzers.static.scripts.sinks import Sink
 from prefixwise.analyzers.static.scripts.tree import Node
@@ -53,7 +53,7 @@ def found_at(evaluator: Evaluator, module: Module, sink: Sink) -> Walk:
     place = module.place(sink.node)
     walk = Walk(lambda function: evaluator.invoke(function, (), place))
     if sink.how in ("made", "built"):
-        value = choice(evaluator.value(module, node) for node in return_values(sink.node))
+        value = choice(evaluator.value(module, node) for node in sink.node.returns())
     else:
         value = evaluator.value(module, sink.node)
         if sink.node.function is None and not looped(sink.node):

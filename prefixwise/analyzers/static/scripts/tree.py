@@ -45,14 +45,20 @@ WRAPPERS = frozenset(
 )
 """Expressions whose value is that of the expression in them."""
 
+_WITH_RETURNS = FUNCTIONS | {"class_body"}
 _OPAQUE = frozenset({"type_annotation", "type_arguments", "type_parameters", "interface_declaration", "comment"})
 """What has no value: left out of the tree with all that stands in it."""
 
 
 class Node:
-    """One named node: its type, its place (code points) and its named children; `tokens` are the unnamed ones."""
+    """One named node: its type, its place (code points) and its named children.
 
-    __slots__ = ("children", "end", "fields", "kind", "parent", "start", "tokens")
+    Attributes:
+        tokens: The unnamed children that tell something: keywords, operators.
+        function: The innermost function that it stands in, None at the level of the module.
+    """
+
+    __slots__ = ("children", "end", "fields", "function", "kind", "parent", "returned", "start", "tokens")
 
     def __init__(self, kind: str, start: int, end: int, parent: Node | None) -> None:
         self.kind = kind
@@ -62,6 +68,10 @@ class Node:
         self.children: list[Node] = []
         self.fields: dict[str, Node] = {}
         self.tokens: tuple[str, ...] = ()
+        self.returned: list[Node] | None = None
+        self.function: Node | None = None
+        if parent is not None:
+            self.function = parent if parent.kind in FUNCTIONS else parent.function
 
     def ancestors(self) -> Iterator[Node]:
         """Yield what it stands in, innermost first."""
@@ -74,17 +84,26 @@ class Node:
         """Say whether it stands in `other`, or is it."""
         return other.start <= self.start and self.end <= other.end
 
-    @property
-    def function(self) -> Node | None:
-        """The innermost function that it stands in, None at the level of the module."""
-        return next((node for node in self.ancestors() if node.kind in FUNCTIONS), None)
-
     def bare(self) -> Node:
         """Return the expression without brackets, `await` and what only concerns types."""
         node = self
         while node.kind in WRAPPERS and node.children:
             node = node.children[-1] if node.kind == "type_assertion" else node.children[0]
         return node
+
+    def returns(self) -> list[Node]:
+        """Return the expressions that a function returns."""
+        if self.returned is None:
+            body = self.fields.get("body")
+            self.returned = [body] if body is not None and body.kind != "statement_block" else []
+            waiting = [body] if body is not None and body.kind == "statement_block" else []
+            while waiting:
+                node = waiting.pop()
+                if node.kind == "return_statement" and node.children:
+                    self.returned.append(node.children[0])
+                inner = [child for child in node.children if child.kind not in _WITH_RETURNS]
+                waiting.extend(reversed(inner))
+        return self.returned
 
 
 class Tree:

@@ -281,6 +281,10 @@ def held(frequency: Frequency, value: Value) -> Value:
     """Return a value as one that is computed at most so often; functions in it are still called anew."""
     if isinstance(value, Function | Class | Namespace | Const | Fixed | Instance) or value is BLANK:
         return value
+    if isinstance(value, Via):
+        return Via(held(frequency, value.value), value.place, value.note)
+    if isinstance(value, Choice):
+        return choice((held(frequency, option) for option in value.options), value.when)
     if isinstance(value, Record):
         fields = {name: held(frequency, field) for name, field in value.fields.items()}
         return Record(fields, tuple(held(frequency, rest) for rest in value.rest))

@@ -68,9 +68,11 @@ def variable(evaluator: Evaluator, module: Module, binding: Binding, at: Node, f
         return counter
     signs: list[Value] = []
     for write in binding.writes:
+        if not _is_before(write.node, at):
+            continue
         if id(write.node) in evaluator.running:
             evaluator.cuts += 1
-        elif _is_before(write.node, at):
+        else:
             value = _written(evaluator, module, binding, value, write, frame, at)
             signs = [] if write.operation in ("sort", "=") and not write.path else signs
             signs += parallel.signs(evaluator, module, write, binding.scope, frame, place, binding.name)

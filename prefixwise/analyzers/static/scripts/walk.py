@@ -47,6 +47,7 @@ _USER = frozenset({"user", "human"})
 _ALWAYS = frozenset({VolatileKind.WINDOW})
 _MODE_WORDS = words("mode plan planning connected connection connections online available phase stage")
 _ORDERS = frozenset({VolatileKind.UNORDERED, VolatileKind.TOOLS})
+_TEXTS = words("doc docs document documents passage passages chunk chunks snippet snippets hit hits excerpt excerpts")
 _LASTING = re.compile(r"^[A-Z][A-Z0-9_]+$")
 _LASTING_WORDS = frozenset({"prompt", "instructions", "rules", "guidelines", "preamble", "persona"})
 _LOOSE_BASES = frozenset(
@@ -147,6 +148,8 @@ class Walk:
                 self._tools_by_mode(value, value.when, state)
             return _most([self.text(option, behind, state) for option in value.options])
         if isinstance(value, Function):
+            if state.area is Where.TOOLS:
+                return behind  # what a tool does
             return self.text(self.call(value), behind, state)
         for part in reversed(_parts(value)):
             behind = self.text(part, behind, state)
@@ -249,13 +252,13 @@ def _judged(name: str) -> Judgement | None:
     found = judge(name)
     base, _, last = name.rpartition(".")
     if found is not None or not base:
-        return found
+        return None if last == "name" and found is not None and found.confidence is Confidence.POSSIBLE else found
     holder = base.rpartition(".")[2].removeprefix("this")
     if len(holder) <= 2 or holder.lower() in _LOOSE_BASES:
         found = judge(last)
         if found is not None and found.kind in (VolatileKind.COUNTER, VolatileKind.CLOCK, VolatileKind.RETRIEVED):
             return found
-    whole = judge(base)
+    whole = judge(base) if holder.lower() in _TEXTS else None
     return whole if whole is not None and whole.kind is VolatileKind.RETRIEVED else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from prefixwise.analyzers.static.names import Use, use
+from prefixwise.analyzers.static.names import Use, name_words, use
 from prefixwise.analyzers.static.scripts.module import Module, Write, reach
 from prefixwise.analyzers.static.scripts.tree import LOOPS
 from prefixwise.analyzers.static.scripts.values import Items, Moving, Named, Place, Rest, Value, cores
@@ -13,17 +13,24 @@ from prefixwise.core.finding import Confidence
 
 _LEAST = 3
 """Fewer last messages are no history, but the newest exchange."""
+_MANY = frozenset({"messages", "history", "conversation", "turns", "chat", "transcript", "dialogue", "dialog"})
 _TRIMMERS = frozenset({"trimMessages", "pruneMessages", "trimHistory", "truncateMessages", "truncateHistory"})
 
 
 def is_history(value: Value) -> bool:
     """Say whether a value is, or ends in, messages that are not in the source."""
     for found in cores(value):
-        if isinstance(found, Named) and use(found.name) is Use.TURN:
+        if isinstance(found, Named) and names_history(found.name):
             return True
         if isinstance(found, Items) and any(isinstance(item, Rest) and is_history(item.value) for item in found.items):
             return True
     return False
+
+
+def names_history(name: str) -> bool:
+    """Say whether a name is that of the messages of a conversation."""
+    last = name_words(name.rpartition(".")[2])[-1:]
+    return use(name) is Use.TURN and bool(_MANY & set(last))
 
 
 def window(place: Place, because: str, confidence: Confidence = Confidence.LIKELY) -> Moving:
@@ -67,7 +74,7 @@ def slides(module: Module, value: Value, write: Write) -> Moving | None:
     target = write.node.fields["function"].bare().fields["object"]
     name = module.text(target)
     base, _ = reach(module, target)
-    if not (is_history(value) or use(name.removeprefix("this.")) is Use.TURN) or base.kind not in (
+    if not (is_history(value) or names_history(name.removeprefix("this."))) or base.kind not in (
         "identifier",
         "this",
     ):
@@ -76,7 +83,9 @@ def slides(module: Module, value: Value, write: Write) -> Moving | None:
     for outer in write.node.ancestors():
         if outer.kind in LOOPS or outer.kind == "if_statement":
             condition = outer.fields.get("condition")
-            limited = condition is not None and re.search(re.escape(name) + r"\.length\s*>", module.text(condition))
+            limited = condition is not None and re.search(
+                re.escape(name) + r"\.length\s*>=?\s*(?![01]\b)", module.text(condition)
+            )
             if limited and from_start:
                 return window(module.place(write.node), "the oldest messages are dropped when there are too many")
     return None
