@@ -144,8 +144,8 @@ def _of_stranded(stranded: Stranded) -> Raw:
     if stranded.confidence is Confidence.POSSIBLE:
         severity = _MILDER[severity]
     message = (
-        f"{stranded.tokens_behind:,} tokens of constant text stand behind the first variable, `{stranded.name}`; in front "
-        "of it they would be computed once."
+        f"{stranded.tokens_behind:,} tokens of constant text stand behind the first variable, `{stranded.name}`; in "
+        "front of it they would be computed once."
     )
     return Raw(
         rule=RULES.get("static-text-stranded"),
