@@ -65,7 +65,10 @@ def parse_call(call: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def start_of_clock(today: datetime.datetime | None = None) -> float:
     """Return today at 10:20:30.25 local time, in seconds since the epoch: where the clock of every run stands.
 
-    From there a second changes the second only, and 61 minutes do not change the day; other zones do.
+    From there a second changes the second only, and 61 minutes do not change the day; other zones do. On the last day
+    of a month it is the day before, so that a day does not change the month.
     """
     today = today or datetime.datetime.now()
+    if (today + datetime.timedelta(days=1)).day == 1:
+        today -= datetime.timedelta(days=1)
     return today.replace(hour=10, minute=20, second=30, microsecond=250_000).timestamp()

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -124,13 +124,53 @@ def check(
         BuilderError: The builder did not return a prompt in surroundings where nothing was changed.
         UserError: The interpreter is none.
     """
+    with Runner(builder) as runner:
+        return compare(builder.target, runner, until, knobs, replaced, progress, at_once=_AT_ONCE)
+
+
+class Runs(Protocol):
+    """Something that runs a builder in changed surroundings; see `runner.Runner`."""
+
+    @property
+    def version(self) -> str:
+        """Version of the interpreter."""
+        ...
+
+    @property
+    def runs(self) -> int:
+        """How many runs were started."""
+        ...
+
+    def can(self, turned: Surroundings) -> bool:
+        """Say whether the surroundings can be changed so."""
+        ...
+
+    def run(self, turned: Surroundings, read: Collection[str] = (), *, look_for_sets: bool = False) -> Ran:
+        """Run the builder once."""
+        ...
+
+    def close(self) -> None:
+        """End what runs."""
+        ...
+
+
+def compare(
+    target: str,
+    runner: Runs,
+    until: Until,
+    knobs: Collection[str],
+    replaced: Collection[str] = (),
+    progress: Callable[[int, int, str], object] = lambda _done, _total, _what: None,
+    at_once: int = 1,
+) -> Checked:
+    """Do what `check` does with a runner of your own, at most `at_once` runs at a time."""
     wanted = [knob for knob in KNOBS if not knobs or knob.name in knobs]
-    with Runner(builder) as runner, ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(at_once, os.cpu_count() or 1)) as pool:
         try:
-            return _Check(builder, until, wanted, runner, pool, progress).result(replaced)
+            return _Check(target, until, wanted, runner, pool, progress).result(replaced)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            runner.__exit__(None, None, None)  # the pool waits for its threads, and they for processes
+            runner.close()  # the pool waits for its threads, and they for processes
             raise
 
 
@@ -145,14 +185,14 @@ class _Check:
 
     def __init__(
         self,
-        builder: Builder,
+        target: str,
         until: Until,
         knobs: Sequence[Knob],
-        runner: Runner,
+        runner: Runs,
         pool: ThreadPoolExecutor,
         progress: Callable[[int, int, str], object],
     ) -> None:
-        self._builder = builder
+        self._target = target
         self._until = until
         self._knobs = knobs
         self._runner = runner
@@ -191,7 +231,7 @@ class _Check:
         kept = [d.kept_tokens for t in (unperturbed, *turned) if (d := _worst(t.turns)) is not None]
         is_text = base.value is not None and base.value.startswith('"')
         return Checked(
-            target=self._builder.target,
+            target=self._target,
             python=self._runner.version,
             until=self._until,
             whole=whole and not is_text,
@@ -277,14 +317,14 @@ class _Check:
         """Run the builder. Raises BuilderError where no prompt came."""
         ran = self._runner.run(turned, look_for_sets=look_for_sets)
         if ran.value is None:
-            raise error_of(ran, self._builder)
+            raise error_of(ran, self._target)
         return ran
 
     def _head_of(self, ran: Ran) -> tuple[Request, bool]:
         try:
             return head_of(prompt_of(ran.value or "null"), self._until)
         except ValueError as problem:
-            raise BuilderError(str(problem), self._builder.target, WHAT_TO_RETURN, ran.stderr) from None
+            raise BuilderError(str(problem), self._target, WHAT_TO_RETURN, ran.stderr) from None
 
     def _differs(self, ran: Ran) -> Difference | None:
         """Return where the head of a result parts from that of the run to compare with; None where it does not."""

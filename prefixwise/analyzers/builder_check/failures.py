@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prefixwise.analyzers.builder_check.runner import Builder, Failure, Ran
+from prefixwise.analyzers.builder_check.runner import Failure, Ran
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import mask
 
@@ -28,29 +28,29 @@ def said(failure: Failure) -> str:
     return message if failure.type in _SPOKEN else f"{failure.type}: {message}".rstrip(": ")
 
 
-def error_of(ran: Ran, builder: Builder) -> BuilderError:
+def error_of(ran: Ran, target: str) -> BuilderError:
     """Return what to tell the user of a builder that returned no prompt."""
     failure = ran.failure or Failure("call", "ended", "")
     told = said(failure)
-    where = builder.target
+    where = target
     if failure.frame is not None:
         path, line, function = failure.frame
-        where = f"{_relative(path, builder.folder)}:{line}" + (f" in {function}" if function else "")
-    module = builder.target.partition(":")[0]
+        where = f"{_relative(path)}:{line}" + (f" in {function}" if function else "")
+    module = target.partition(":")[0]
     if failure.step == "import" and failure.missing and (module + ".").startswith(failure.missing + "."):
         what, advice = f"there is no module {module}", "run it where the module can be imported, or name its file"
-        return BuilderError(what, builder.target, advice, ran.stderr)
+        return BuilderError(what, target, advice, ran.stderr)
     if failure.step == "import" and failure.type == "AttributeError" and failure.frame is None:
-        return BuilderError(f"the module has nothing of this name: {told}", builder.target, "", ran.stderr)
+        return BuilderError(f"the module has nothing of this name: {told}", target, "", ran.stderr)
     if failure.step == "result":
-        return BuilderError(mask(failure.message), builder.target, WHAT_TO_RETURN, ran.stderr)
+        return BuilderError(mask(failure.message), target, WHAT_TO_RETURN, ran.stderr)
     advice = ""
     if ran.refused:
         advice = f"it was not let reach {mask(ran.refused[0])}; --allow-network lets it"
     elif failure.type == "timeout":
         advice = "give it longer with --timeout"
     elif failure.step == "import" and failure.missing:
-        advice = f"{builder.python} does not have it; name another interpreter with --python"
+        advice = "the interpreter does not have it; name another one with --python"
     elif failure.type == "TypeError" and failure.frame is None:
         advice = 'say what to call it with: --call \'{"args": [], "kwargs": {}}\''
     verb = "importing it" if failure.step == "import" else "the builder"
@@ -58,8 +58,8 @@ def error_of(ran: Ran, builder: Builder) -> BuilderError:
     return BuilderError(what, where, advice, ran.stderr)
 
 
-def _relative(path: str, folder: str) -> str:
+def _relative(path: str) -> str:
     try:
-        return Path(path).relative_to(folder).as_posix()
+        return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:
         return path

@@ -106,7 +106,7 @@ class Runner:
         self._closed = False
         self._runs = 0
         self._user_base = ""
-        self.version = ""
+        self._version = ""
 
     def __enter__(self) -> Runner:
         self._room = Path(os.path.realpath(tempfile.mkdtemp(prefix="prefixwise-check-")))
@@ -117,19 +117,28 @@ class Runner:
         try:
             self._probe()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what runs and remove what was written; nothing can be run any more."""
         with self._lock:
             self._closed = True
             live = list(self._live)
         for process in live:
             _end(process)
         shutil.rmtree(self._room, ignore_errors=True)
+
+    @property
+    def version(self) -> str:
+        """Version of the interpreter."""
+        return self._version
 
     @property
     def runs(self) -> int:
@@ -245,11 +254,11 @@ class Runner:
             raise UserError("this is no Python that runs", python, "name one with --python") from None
         if version < _OLDEST:
             raise UserError(f"Python {major}.{minor} is too old", python, "the check runs under Python 3.8 and newer")
-        self.version = f"{major}.{minor}"
+        self._version = f"{major}.{minor}"
 
 
 def _keep_tail(stream: IO[bytes], tail: bytearray) -> None:
-    with contextlib.suppress(ValueError, OSError):
+    with stream, contextlib.suppress(ValueError, OSError):
         while chunk := stream.read1(65_536):  # type: ignore[attr-defined]
             tail += chunk
             del tail[:-_STDERR_KEPT]

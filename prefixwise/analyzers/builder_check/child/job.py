@@ -92,26 +92,26 @@ def plain(value: Any, place: str = "") -> Any:
     raise TypeError(f"{place or 'the result'} is {type(value).__name__}, which JSON does not have")
 
 
-def makes_sets() -> bool:
-    """Say whether any loaded code but Python's own makes a set or asks for a hash: only there a hash seed shows."""
+def makes_sets(before: set[str]) -> bool:
+    """Say whether code that the builder loaded makes a set or asks for a hash: only there a hash seed shows.
+
+    Python's own modules are left out, and those that were loaded `before`.
+    """
     import opcode
 
     makers = {opcode.opmap[name] for name in ("BUILD_SET", "SET_ADD", "SET_UPDATE") if name in opcode.opmap}
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
         spec = getattr(module, "__spec__", None)
         path = getattr(module, "__file__", None) or ""
-        if (
-            spec is None
-            or not path.endswith(".py")
-            or surroundings.is_library(path)
-            or not hasattr(spec.loader, "get_code")
-        ):
+        if name in before or spec is None or not path.endswith(".py") or surroundings.is_library(path):
             continue
+        if not hasattr(spec.loader, "get_code"):
+            return True  # no way to know
         codes = [spec.loader.get_code(spec.name)]
         while codes:
             code = codes.pop()
             if code is None:
-                return True  # no way to know
+                return True
             if makers & set(code.co_code[::2]) or {"set", "frozenset", "hash"} & set(code.co_names):
                 return True
             codes.extend(inner for inner in code.co_consts if isinstance(inner, types.CodeType))
@@ -155,7 +155,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     around.move_folder(job["folder"], seen)
     around.watch_locale(seen)
     around.watch_environment(seen)
-    state = random.getstate()
+    state, loaded = random.getstate(), set(sys.modules)
     around.guard(seen, job["network"])
     sys.path[:0] = job["path"]
     sys.argv[:] = ["prefixwise-check"]
@@ -168,7 +168,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         step = "result"
         found["value"] = json.dumps(plain(value), allow_nan=False)
         if job["sets"]:
-            found["sets"] = makes_sets()
+            found["sets"] = makes_sets(loaded)
     except BaseException as problem:  # what ends the builder is told, not raised
         found["failure"] = {**failure(problem), "step": step}
     else:
