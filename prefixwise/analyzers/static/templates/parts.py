@@ -135,14 +135,12 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         messages: In cache order: system prompts first, then the others as they stand.
         roles: Whether the file itself says which message is whose.
         chat: Whether it is a model's chat template, which has no messages of its own.
-        problem: Why parts of it could not be read.
     """
 
     syntax: Syntax
     messages: tuple[Message, ...]
     roles: bool = False
     chat: bool = False
-    problem: Problem | None = None
 
 
 def in_cache_order(messages: list[Message]) -> tuple[Message, ...]:
