@@ -37,6 +37,29 @@ class Syntax(StrEnum):
     """Nothing is filled in."""
 
 
+_ALIASES = {
+    "jinja": Syntax.JINJA,
+    "jinja2": Syntax.JINJA,
+    "liquid": Syntax.JINJA,
+    "mustache": Syntax.MUSTACHE,
+    "handlebars": Syntax.HANDLEBARS,
+    "hbs": Syntax.HANDLEBARS,
+    "dotprompt": Syntax.HANDLEBARS,
+    "f-string": Syntax.FORMAT,
+    "fstring": Syntax.FORMAT,
+    "python": Syntax.FORMAT,
+    "string.format": Syntax.FORMAT,
+}
+
+
+def syntax_named(name: str) -> Syntax | None:
+    """Return the syntax of a name that it has here or elsewhere (`jinja2`, `f-string`); None where it is unknown."""
+    name = name.strip().lower()
+    if name in _ALIASES:
+        return _ALIASES[name]
+    return next((syntax for syntax in Syntax if syntax.value == name), None)
+
+
 class ControlKind(StrEnum):
     """What a control does to the parts inside it."""
 

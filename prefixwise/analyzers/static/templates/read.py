@@ -28,7 +28,7 @@ from prefixwise.analyzers.static.templates.parts import (
 )
 from prefixwise.analyzers.static.templates.prompt_files import Piece, Prompt, prompts_of
 from prefixwise.analyzers.static.templates.recognise import Recognised, recognise
-from prefixwise.analyzers.static.templates.roles import by_role
+from prefixwise.analyzers.static.templates.roles import by_role, role_of_file
 from prefixwise.analyzers.static.templates.simple import simple_parts
 from prefixwise.analyzers.static.templates.views import View
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
@@ -78,7 +78,8 @@ class _Reader:
     def __init__(self, source: Source, prompt: Prompt, context: PromptContext) -> None:
         self._source = source
         self._prompt = prompt
-        self._about = msgspec.structs.replace(prompt.about, context=context.completed(prompt.about.context))
+        known = context.completed(prompt.about.context).completed(PromptContext(role=role_of_file(source.path)))
+        self._about = msgspec.structs.replace(prompt.about, context=known)
         self._how = Recognised(Syntax.NONE)
         self._literal: list[tuple[int, int]] = []
 
@@ -125,7 +126,7 @@ class _Reader:
         messages: list[Message] = []
         for piece in self._prompt.pieces:
             messages += _in_role(self._of_view(piece.view), piece.role)
-        return by_role(messages, lines=False)
+        return by_role(messages, lines=self._source.path.endswith(".prompty"))
 
     def _of_view(self, view: View) -> list[Message]:
         syntax = self._how.syntax

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prefixwise.analyzers.static.templates.code_regions import Regions
 from prefixwise.analyzers.static.templates.front_matter import About
-from prefixwise.analyzers.static.templates.parts import Syntax
+from prefixwise.analyzers.static.templates.parts import Syntax, syntax_named
 from prefixwise.analyzers.static.templates.simple import simple_places
 
 _NAMES = (
@@ -17,7 +17,7 @@ _NAMES = (
 )
 _STATEMENT = re.compile(r"\{%[-+]?\s*[a-z]\w*")
 _SECTION = re.compile(
-    r"""\{\{\{?~?\s*(?:[#/^>!]|else\b|role\s+["']|media\s+url|section\s+["'])"""
+    r"""\{\{\{?~?\s*(?:[#/^>!](?![\w.]+\#\}\})|else\b|role\s+["']|media\s+url|section\s+["'])"""
     r"""|\{\{[\w.]+(?:\s+(?:[\w.@]+|"[^"{}\n]*"|'[^'{}\n]*')){1,5}\s*\}\}|\{\{\{\s*[\w.]+\s*\}\}\}"""
 )
 _GO = re.compile(r"\{\{-?\s*(?:if|range|with|template|define|block)\s+[^{}]*\}\}|\{\{-?\s*end\s*-?\}\}")
@@ -41,8 +41,9 @@ def recognise(path: str, text: str, about: About, literal: list[tuple[int, int]]
         about: What is declared of it.
         literal: Stretches of it in which braces are text.
     """
-    if about.context.syntax:
-        return Recognised(Syntax(about.context.syntax))
+    declared = syntax_named(about.context.syntax)
+    if declared is not None:
+        return Recognised(declared)
     name = path.replace("\\", "/").rsplit("/", 1)[-1].lower()
     for pattern, syntax in _NAMES:
         if pattern.search(name):

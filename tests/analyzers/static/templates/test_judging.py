@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.templating import RULES, found_in, kinds_in
 
@@ -232,3 +234,42 @@ class TestFiles:
 
     def test_a_text_that_begins_with_a_rule_is_no_front_matter(self):
         assert kinds_in("---\nIt is {{ now }}.\n" + RULES) == [("clock", "{{ now }}")]
+
+    def test_langchain_as_it_saves_its_prompts(self):
+        def part(kind, text):
+            template = {"lc": 1, "id": ["langchain", "PromptTemplate"], "kwargs": {"template": text}}
+            return {"lc": 1, "id": ["langchain", f"{kind}MessagePromptTemplate"], "kwargs": {"prompt": template}}
+
+        messages = [part("System", "{now}\n" + RULES), part("Human", "{now} {question}")]
+        text = json.dumps({"lc": 1, "id": ["langchain", "ChatPromptTemplate"], "kwargs": {"messages": messages}})
+        findings = found_in(text, "a.json")
+        assert [message.role for message in findings.templates[0].messages] == ["system", "user"]
+        assert [found.kind.name for found in findings.volatiles] == ["CLOCK"]
+
+    def test_pairs_of_role_and_text(self):
+        text = json.dumps([["human", "{now} {question}"], ["system", "{user_name}\n" + RULES]])
+        assert kinds_in(text, "a.json") == [("person", "{user_name}")]
+
+    def test_marks_of_a_chat(self):
+        text = "<|im_start|>user\n{{ now }}<|im_end|>\n<|im_start|>system\n{{ user_name }}\n" + RULES + "<|im_end|>"
+        assert kinds_in(text, "a.j2") == [("person", "{{ user_name }}")]
+
+    def test_names_of_files(self):
+        assert kinds_in("{{ now }}\n" + RULES, "prompts/user_prompt.md") == []
+        assert kinds_in("{{ now }}\n" + RULES, "prompts/user_guide.md") == [("clock", "{{ now }}")]
+
+    def test_variables_of_dify(self):
+        assert kinds_in("{{#sys.now#}} {{#context#}}\n" + RULES, "a.md") == [
+            ("clock", "{{#sys.now#}}"),
+            ("retrieved", "{{#context#}}"),
+        ]
+
+    def test_prompty_with_another_syntax(self):
+        text = "---\ntemplate:\n  format: mustache\n---\nsystem:\n{{now}}\n" + RULES + "\nuser:\n{{now}}\n"
+        (template,) = found_in(text, "a.prompty").templates
+        assert (template.syntax, [message.role for message in template.messages]) == ("mustache", ["system", "user"])
+
+    def test_other_names_of_syntaxes(self):
+        assert kinds_in("{now}\n" + RULES, syntax="f-string") == [("clock", "{now}")]
+        assert kinds_in("{{ now }}\n" + RULES, syntax="Jinja2") == [("clock", "{{ now }}")]
+        assert kinds_in("{{ now }}\n" + RULES, syntax="of the future") == [("clock", "{{ now }}")]
