@@ -22,6 +22,8 @@ from prefixwise.analyzers.static.templates.views import View
 _ROLE = re.compile(r"""\brole\s*=\s*["'](\w+)["']""")
 _ROLE_TAGS = frozenset({"system", "user", "assistant", "developer"})
 _SHOWN = 60
+_LONGEST_MACRO = 500
+_MOST_BOUND = 200
 _Within = tuple[Control, ...]
 
 
@@ -145,7 +147,7 @@ class _Walker:
     def _bind(self, name: str, values: list[Value], within: _Within) -> None:
         root = name.split(".", 1)[0]
         before = self._bindings.get(root, []) if within or root != name else []
-        self._bindings[root] = [*before, *values]
+        self._bindings[root] = [*before, *values][-_MOST_BOUND:]
 
     def _inside(self, nodes: tuple[Node, ...]) -> list[Part]:
         """Return the parts of nodes that are not sent where they stand."""
@@ -158,7 +160,7 @@ class _Walker:
 
     def _macro(self, tag: Tag) -> None:
         name = self._view.text[tag.start : tag.end].split("macro", 1)[1].split("(", 1)[0].strip()
-        self._macros[name] = self._inside(tag.body)
+        self._macros[name] = self._inside(tag.body)[:_LONGEST_MACRO]
 
     def _block(self, tag: Tag, within: _Within) -> None:
         found = _ROLE.search(self._view.text, tag.start, tag.end)
