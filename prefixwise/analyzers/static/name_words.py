@@ -105,6 +105,7 @@ BULLETINS = words("weather forecast news headlines notice alert announcement bul
 LASTING_NOTICES = words("legal copyright privacy license licence confidentiality default disclaimer safety security")
 VAGUE_MODIFIERS = words("additional background external supporting working current extra")
 FRESH = words("recent latest live retrieved recalled upcoming")
+FRESH_HEADS = words("activity price history information memory context knowledge")
 SELECTED = words("similar selected relevant random sampled dynamic retrieved shuffled nearest")
 SUMMARISED = words("conversation history chat session memory")
 

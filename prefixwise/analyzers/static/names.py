@@ -284,7 +284,7 @@ def _retrieved(whole: tuple[str, ...]) -> Judgement | None:
             vague = rest and rest <= of.VAGUE_MODIFIERS
             confidence = Confidence.POSSIBLE if vague else Confidence.LIKELY
             return Judgement(kind, Frequency.CALL, confidence=confidence, because="its name is that of looked-up text")
-    if whole[0] in of.FRESH and len(whole) > 1 and last not in of.SETTLED_HEADS:
+    if whole[0] in of.FRESH and len(whole) > 1 and (last.endswith("s") or last in of.FRESH_HEADS):
         return Judgement(kind, Frequency.CALL, because=f"its name says {whole[0]}")
     return None
 

@@ -17,10 +17,13 @@ from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.volatile import Frequency, Volatile, VolatileKind
 from prefixwise.core.finding import Confidence, Step, Where
 
+# Tokens of constant text behind a value from which it is worth saying: for values that change with who asks,
+# those that change on every call, variables whose value is not known to change, and those of the newest message.
 _LEAST_BEHIND = 64
 _LEAST_BEHIND_TICKS = 32
 _LEAST_STRANDED = 128
 _LEAST_IN_NEWEST = 512
+# Fewer than these count only if they are a good part of the constant text: the tail of a long prompt is no loss.
 _CERTAIN_BEHIND = 256
 _LEAST_SHARE = 0.1
 _COLLECTIONS = frozenset({VolatileKind.RETRIEVED, VolatileKind.EXAMPLES, VolatileKind.ENVIRONMENT, VolatileKind.TOOLS})
