@@ -59,7 +59,7 @@ _PHRASES = {
     ("data", "de", "today"): "current date",
 }
 _RELATIVE_FILTERS = of.words("timeago timesince naturaltime humanize fromnow ago relative relative_time time_ago")
-_RANDOM_FILTERS = of.words("random shuffle sample uuid")
+_RANDOM_FILTERS = of.words("random shuffle sample uuid random_sample random_choice")
 _CALLED = re.compile(r"[\w.]+")
 _QUOTED = re.compile(r"""(["'])(.*?)\1""")
 

@@ -221,6 +221,8 @@ def _stranded(source: Source, place: _Place, context: PromptContext) -> Stranded
     least = _LEAST_IN_NEWEST if place.newest else _LEAST_STRANDED
     minimum = context.minimum
     total = place.before + place.behind
+    if judge(place.candidate.value.name) is not None:
+        return None  # a clock of which only the year is printed
     if role is Use.SETTLED or not place.matters(least) or (minimum is not None and total < minimum):
         return None
     span, quote = source.quote(placeholder.start, placeholder.end)
@@ -229,7 +231,7 @@ def _stranded(source: Source, place: _Place, context: PromptContext) -> Stranded
         path=source.path,
         span=span,
         quote=quote,
-        name=place.candidate.value.name,
+        name=_collection(place.candidate.value) or place.candidate.value.name,
         tokens_before=place.before,
         tokens_behind=place.behind,
         minimum=minimum,
