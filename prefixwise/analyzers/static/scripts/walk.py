@@ -21,6 +21,7 @@ from prefixwise.analyzers.static.scripts.values import (
     Moving,
     Named,
     Place,
+    Placeholder,
     Record,
     Rest,
     Value,
@@ -46,6 +47,8 @@ _SYSTEM = frozenset({"system", "developer"})
 _USER = frozenset({"user", "human"})
 _ALWAYS = frozenset({VolatileKind.WINDOW})
 _MODE_WORDS = words("mode plan planning connected connection connections online available phase stage")
+_BY_NAME_ONLY = frozenset({VolatileKind.RETRIEVED, VolatileKind.PERSON, VolatileKind.ENVIRONMENT})
+"""What the name of a function is not enough for to be sure of."""
 _ORDERS = frozenset({VolatileKind.UNORDERED, VolatileKind.TOOLS})
 _TEXTS = words("doc docs document documents passage passages chunk chunks snippet snippets hit hits excerpt excerpts")
 _LASTING = re.compile(r"^[A-Z][A-Z0-9_]+$")
@@ -180,7 +183,11 @@ class Walk:
 
     def _named(self, value: Named, behind: Behind, state: State) -> Behind:
         found = _judged(value.name)
+        if isinstance(value, Placeholder):
+            state = state._replace(held=None)
         if found is not None:
+            if value.called and found.kind in _BY_NAME_ONLY:
+                found = found._replace(confidence=Confidence.POSSIBLE)
             self._moving(members.moving(found, value.place, value.name), behind, state)
             return behind
         last = value.name.rpartition(".")[2]
@@ -299,8 +306,10 @@ def _item(value: Value, state: State, call: Callable[[Function], Value], *, alon
         yield _Message("turns" if whole else "user", value, state)
     elif isinstance(value, Const | Joined | Fixed):
         yield _Message("user", value, state)
-    else:
+    elif isinstance(value, Via | Held | Choice | Rest | Items | Function):
         yield from _flat(value, state, call)
+    else:
+        yield _Message("turns", value, state)
 
 
 def _newest(messages: list[_Message]) -> int:

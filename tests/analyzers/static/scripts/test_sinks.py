@@ -243,4 +243,6 @@ def test_placeholders_of_langchain(text: str, kinds: list[str]) -> None:
   ["human", "{{question}} at {{current_time}}"],
 ]);
 """
-    assert [kind for kind, _ in found(code)] == kinds
+    volatiles, _ = read(code)
+    assert [one.kind for one in volatiles] == kinds
+    assert all(one.frequency != "process" for one in volatiles)
