@@ -197,7 +197,7 @@ class Walk:
         return behind
 
     def messages(self, value: Value, state: State) -> Behind:
-        """Walk a list of messages from its end: the newest of the user's moves by right, and all behind it."""
+        """Walk a list of messages from its end: the newest move by right, as they come anew with every turn."""
         found = list(_flat(value, state, self.call))
         newest = _newest(found)
         behind = Behind()
@@ -313,14 +313,16 @@ def _item(value: Value, state: State, call: Callable[[Function], Value], *, alon
 
 
 def _newest(messages: list[_Message]) -> int:
-    """Return where the newest message of the user's stands, behind the last message where there is none."""
+    """Return from where on messages are the newest: the user's, and what is put behind the turns before it."""
+    turns = [index for index, message in enumerate(messages) if message.role == "turns"]
+    behind = turns[-1] + 1 if turns else len(messages)
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role in _USER:
             history = any(
                 message.role == "turns" and use(_name(message.value)) is Use.TURN for message in messages[index + 1 :]
             )
-            return len(messages) if history else index
-    return len(messages)
+            return behind if history else min(index, behind)
+    return behind
 
 
 def _name(value: Value) -> str:
