@@ -43,10 +43,11 @@ def read_scripts(
     program = Program(sources)
     found: dict[_Key, tuple[tuple[int, ...], Volatile]] = {}
     notes: list[str] = []
+    bundles: list[str] = []
     for path in paths:
         module = program.module(path)
         if module is None:
-            notes.append(f"{path}: not read, it is too long for a script that people write")
+            bundles.append(path)
             continue
         if not _read_module(program, module, names, found):
             notes.append(f"{path}: not read to its end, it is nested too deeply")
@@ -54,6 +55,9 @@ def read_scripts(
         if module.tree.fault is not None:
             line, column = module.tree.source.position(module.tree.fault)
             notes.append(f"{path}:{line}:{column}: not understood from here on, as far as this statement goes")
+    if bundles:
+        few = ", ".join(bundles[:3]) + (" and others" if len(bundles) > 3 else "")
+        notes.append(f"not read, as they look like bundles: {few}")
     ordered = sorted((volatile for _, volatile in found.values()), key=lambda one: (one.path, one.span.start, one.kind))
     return tuple(ordered), tuple(notes)
 
