@@ -33,6 +33,7 @@ $(VOCABULARIES): $(VENV)/.dev tests/fetch_vocabularies.py
 
 demo: $(VENV)/.base  ## Install into .venv and report on the example logs
 	$(BIN)/prefixwise hitrate fixtures/logs/desk.jsonl fixtures/logs/desk-clock.jsonl --by tenant
+	$(BIN)/prefixwise lint fixtures/logs/desk-clock.jsonl --fail-on never
 	$(BIN)/prefixwise diff 'fixtures/logs/desk-clock.jsonl#0' 'fixtures/logs/desk-clock.jsonl#1'
 
 test: $(VENV)/.dev $(VOCABULARIES)  ## Install what tests need and run the whole suite

@@ -13,7 +13,8 @@ interleaved in random order and medians are compared. The yardsticks (`benchmark
 
 Targets: CPU of hitrate at most 2.0 x decoding + 1.2 x tokenising on both profiles; CPU(10 N) - CPU(N) on the same
 prompts at most 1.5 x decoding of the added records; a hashed trace of 20,000 requests in 3 s; peak memory at most
-500 MB on 50,000 requests; a fiftieth of kvlint's CPU on 20,000 requests. A loaded machine or rounds on both
+500 MB on 50,000 requests; lint at most 2.0 x hitrate on as many; a fiftieth of kvlint's CPU on 20,000 requests. A
+loaded machine or rounds on both
 sides of a target make it inconclusive. Peak memory is the largest single process's `ru_maxrss`.
 
 Exit codes: 0 all reached, 1 a target missed, 2 could not run, 4 a target inconclusive.
@@ -32,10 +33,11 @@ from benchmarks import rival, tables
 from benchmarks.children import CannotRunError, Rounds, Verdict, command_under_test, exit_code, judge, run
 from benchmarks.traffic import PROFILES
 
-PARTS = ("shared95", "shared50", "repeat", "hashed", "memory")
+PARTS = ("shared95", "shared50", "repeat", "hashed", "memory", "lint")
 GENERATOR = ("words", "text", "traffic", "sessions", "generate")
 ROOT = Path(__file__).parent
 DECODING, TOKENISING, ADDED = 2.0, 1.2, 1.5
+LINT = 2.0
 HASHED_S, MEMORY_MB, KVLINT_TIMES, KVLINT_SIZE = 3.0, 500.0, 50.0, 20_000
 
 
@@ -134,6 +136,15 @@ class Bench:
         rounds = self.rounds("memory", {"hitrate": self.count(log)}, 1)
         peak = [cost.rss_mb for cost in rounds.costs["hitrate"]]
         self.verdicts.append(judge(f"memory: peak MB on {self.given.memory_requests:,} requests", peak, MEMORY_MB))
+
+    def lint(self) -> None:
+        """Compare lint with hitrate on the same logs."""
+        for profile in ("shared95", "shared50"):
+            log = self.log(profile, self.given.memory_requests)
+            lint = [*self.hitrate[:-1], "lint", str(log), "--json", "--fail-on", "never"]
+            rounds = self.rounds(f"lint {profile}", {"hitrate": self.count(log), "lint": lint}, self.given.rounds)
+            ratios = [ours / base for ours, base in zip(rounds.cpu("lint"), rounds.cpu("hitrate"), strict=True)]
+            self.verdicts.append(judge(f"lint / hitrate, {profile}", ratios, LINT, loaded=rounds.loaded))
 
     def kvlint(self) -> None:
         """Compare with kvlint on bare bodies; half the log shows what a further request costs each."""

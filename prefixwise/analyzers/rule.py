@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Mode, Safety, Severity, Where
 from prefixwise.core.registry import Registry
@@ -50,8 +51,9 @@ class Rule(ABC):
         fix: How to mend it, one or two sentences; `safety`: whether a tool may do that by itself.
         where: Parts of a request in which it occurs.
         modes: What it can be seen in.
-        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50 are asked before the stage
-            BEHIND.
+        volatile: What it knows in sources from which prompts are built; seen in them, it is its rule.
+        rank: Place in the order in which rules of one base class and stage are asked; low first. Log rules below 50
+            are asked before the stage BEHIND.
         everywhere: Whether its causes lie outside applications, so that those of all applications are one finding.
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
@@ -66,6 +68,7 @@ class Rule(ABC):
     safety: ClassVar[Safety] = Safety.NONE
     where: ClassVar[tuple[Where, ...]]
     modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
+    volatile: ClassVar[frozenset[VolatileKind]] = frozenset()
     rank: ClassVar[int] = 50
     everywhere: ClassVar[bool] = False
     deployable: ClassVar[bool] = True
@@ -79,6 +82,12 @@ class Rule(ABC):
     def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
         """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""
         return None
+
+
+class SourceRule(Rule):
+    """Is seen in sources only: what templates and prompt-building code do, whatever is sent."""
+
+    modes: ClassVar[tuple[Mode, ...]] = (Mode.STATIC,)
 
 
 class PairRule(Rule):

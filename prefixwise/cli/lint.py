@@ -75,6 +75,6 @@ def lint(
     refuse_overwriting([path for _, path in outputs.files], paths)
     with read_twice(paths, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
         linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
-    document = lint_report(linted, None if fail_on == "never" else Level(fail_on))
+    document = lint_report(linted, None, None if fail_on == "never" else Level(fail_on))
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

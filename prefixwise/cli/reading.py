@@ -55,6 +55,8 @@ def read_twice(
     paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer
 ) -> Iterator[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]:
     """Yield (corpus with outlines, what reads the same requests again); the input is at hand until the block ends."""
+    import gc
+
     from prefixwise.corpus.again import kept, requests_again
     from prefixwise.corpus.index import CorpusIndex
     from prefixwise.corpus.outlines import Outlines
@@ -62,7 +64,11 @@ def read_twice(
     with kept(paths, standard_input()) as stdin:
         corpus = _read(relative(paths), options, console, CorpusIndex(choose, Outlines()), stdin)
         files = [file.path for file in corpus.inputs]
-        yield corpus, lambda: requests_again(files, corpus.rows, options, stdin)
+        gc.disable()  # as for the first reading
+        try:
+            yield corpus, lambda: requests_again(files, corpus.rows, options, stdin)
+        finally:
+            gc.enable()
 
 
 def relative(paths: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from prefixwise.cli import options as o
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from prefixwise.analyzers.lint.run import Linted
     from prefixwise.cli.console import Console
 
 _CHUNK = 1 << 16
@@ -73,6 +74,8 @@ def why(
       prefixwise why --request requests.jsonl#17
       prefixwise why --request requests.jsonl#17 --repro miss-17
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    import msgspec
+
     from prefixwise.analyzers.diff_report import unit_of
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.repro.files import files_of, written
@@ -118,6 +121,7 @@ def why(
         linted = lint_log(corpus, again, RULES.names(), book, shown)
         if every:
             _write(why_lines(linted, json=outputs.stdout.name == "json"), console)
+            _say_what_is_missing(linted, console)
             return
         if wanted is None:
             document = why_report(linted, top)
@@ -129,7 +133,7 @@ def why(
                 made = reproduce(Source(linted, again, choose, reading), row, policies, words_key(seed))
                 write_folder(repro, files_of(made))
                 told = written(made, str(repro))
-            document = request_report(linted, examined, policies, shown, told)
+            document = msgspec.structs.replace(request_report(linted, examined, policies, shown, told), seed=seed)
     emit(document, outputs, console)
 
 
@@ -178,6 +182,18 @@ def _asked_for(paths: list[str], request: str | None) -> tuple[list[str], tuple[
         raise UserError("several files are read", f"--request {request}", f"name the request as FILE#{record}")
     named = relative([path])[0] if path else ""
     return paths or [path], (named, record)
+
+
+def _say_what_is_missing(linted: Linted, console: Console) -> None:
+    """Say on stderr what a report would have said of the log: lines have no place for it."""
+    from prefixwise.analyzers.log_notes import log_notes
+
+    corpus = linted.log.corpus
+    for file in corpus.inputs:
+        if file.broken:
+            console.note(f"{file.path}: {file.broken:,} broken record{'' if file.broken == 1 else 's'} left out")
+    for note in log_notes(corpus):
+        console.note(note)
 
 
 def _write(lines: Iterable[str], console: Console) -> None:

@@ -175,6 +175,11 @@ _SHAPES = (
 
 def secret_spans(text: str) -> list[Span]:
     """Return where secrets and personal data lie in `text`, in order and without overlap."""
+    return joined(shapes_in(text))
+
+
+def shapes_in(text: str) -> list[Span]:
+    """Return every match of a known shape in `text`, secrets before personal data; they may overlap."""
     found = []
     lower = text.lower()
     for shape in _SHAPES:
@@ -185,7 +190,7 @@ def secret_spans(text: str) -> list[Span]:
             length = shape.check(match[group])
             if length:
                 found.append(Span(match.start(group), match.start(group) + length, shape.kind))
-    return joined(found)
+    return found
 
 
 def joined(spans: list[Span]) -> list[Span]:

@@ -110,6 +110,17 @@ def reply_turn(api: str, answer: Any, opens_reply: bool) -> Turn | None:
     return next((turn for other in DIALECTS if (turn := other.reply(answer)) is not None), None)
 
 
+def answer_ids(answer: Any) -> tuple[int, ...]:
+    """Return the token ids of a logged answer that holds them beside its text, as engines write them."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else answer
+    for key in ("token_ids", "output_token_ids", "output_ids"):
+        ids = first.get(key) if isinstance(first, dict) else None
+        if isinstance(ids, list) and ids and all(type(token) is int and 0 <= token < 2**31 for token in ids):
+            return tuple(ids)
+    return ()
+
+
 MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint", "cachePoint"})
 _TTL_SECONDS = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0, "12h": 43200.0}
 

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from prefixwise.core.namespace import SHARED
-from prefixwise.core.request import Request
+from prefixwise.core.request import Part, Request, Turn
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.call import Answer
-from prefixwise.corpus.dialect import SHAPE_ERRORS, reply_turn
+from prefixwise.corpus.dialect import SHAPE_ERRORS, answer_ids, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.joins import Joins, KnownCall
@@ -160,13 +160,17 @@ class CorpusIndex:
 
     def _reply(self, api: str, response: bytes, opens_reply: bool, vocabulary: Vocabulary) -> int:
         """Return the item of the logged answer, -1 where the log holds none that can be read."""
+        by_ids = isinstance(vocabulary.tokenizer, TokenIds)
         try:
-            turn = reply_turn(api, msgspec.json.decode(response), opens_reply)
+            answer = msgspec.json.decode(response)
+            turn = reply_turn(api, answer, opens_reply)
         except SHAPE_ERRORS:
             return -1
+        if by_ids and (ids := answer_ids(answer)):
+            turn = Turn(None, (Part("", ids=ids),))
         if turn is None or not turn.parts:
             return -1
-        if isinstance(vocabulary.tokenizer, TokenIds) and not turn.parts[0].ids:  # a text that continues ids has none
+        if by_ids and not turn.parts[0].ids:  # a text that continues ids has none
             return -1
         return self._items.add_reply(vocabulary, turn)
 

@@ -6,26 +6,38 @@ marker, and in every tokenizer's vocabulary.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from array import array
 from enum import IntEnum
 
-from prefixwise.core.request import Turn
+from prefixwise.core.request import Part, Turn
+from prefixwise.corpus.rendered_turns import start_tokens, turns_in
 from prefixwise.corpus.tree import PrefixTree
 
 _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+|:\s+")
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_QUOTES = " \t\"'`{}[],-*"
 _PLAIN = frozenset({"", "/content"})
+_HEAD_ROLES = frozenset({"system", "developer"})
 _MODEL_ROLES = frozenset({"assistant", "model"})
-_SUMMARY = re.compile(
-    r"(?i)\b(summar(y|i[sz]ed?|ies)|compact(ed|ion)|recap|conversation (so far|history|was cut)|"
-    r"(previous|earlier) (conversation|messages|context|session)|continued from)\b"
+_SUMMARIES = (
+    "summar",
+    "compact",
+    "recap",
+    "conversation so far",
+    "previous conversation",
+    "earlier conversation",
+    "earlier messages",
+    "continued from",
 )
 _SUMMARY_WITHIN = 400
+_LONGEST_SPELT, _WORDS = 400, 3
+_WORD = re.compile(r"[^\W\d_]{5,}")
 
 
 class Shape(IntEnum):
@@ -49,6 +61,8 @@ class Outlines:
         is_model: By content of a message: whether the model said it.
         summaries: Contents of messages that speak of a summary of what was said before.
         shapes: By row: the `Shape` of each item, head and messages.
+        inner: By content of a prompt that came rendered: contents of the turns in it, behind the system prompt.
+        starts: By content of a bare prompt, a text or ids: how often it begins with the start token.
     """
 
     def __init__(self) -> None:
@@ -60,6 +74,9 @@ class Outlines:
         self.is_model: dict[int, bool] = {}
         self.summaries: set[int] = set()
         self.shapes: list[bytes] = []
+        self.inner: dict[int, array[int]] = {}
+        self.starts: dict[int, int] = {}
+        self._spellings: dict[int, int] = {}
         self._shape_of: dict[int, int] = {}
         self._known_shapes: dict[bytes, bytes] = {}
         self._contents: dict[int, int] = {}
@@ -70,13 +87,35 @@ class Outlines:
         content = content_of(turn)
         self._contents[item] = content
         self._shape_of[item] = _shape(turn)
-        if content not in self.is_model:
-            self.is_model[content] = turn.role in _MODEL_ROLES
-            if turn.role is not None:
-                if turn.role not in _MODEL_ROLES:
-                    self.clues[content], self.short_clues[content] = _clues(turn)
-                if _speaks_of_summary(turn):
-                    self.summaries.add(content)
+        if turn.role is not None:
+            self._add_said(content, turn)
+        elif content not in self.starts:
+            self._add_prompt(content, turn)
+
+    def _add_prompt(self, content: int, turn: Turn) -> None:
+        """Take in a prompt that came rendered, or as ids."""
+        if len(turn.parts) != 1 or turn.parts[0].is_json or turn.parts[0].media:
+            return
+        text, ids = turn.parts[0].text, turn.parts[0].ids
+        self.starts[content] = start_tokens(text) if text else 1 + (len(ids) > 1 and ids[0] == ids[1])
+        found = [Turn(role, (Part("", said),)) for role, said in turns_in(text)] if text else []
+        turns = list(itertools.dropwhile(lambda said: said.role in _HEAD_ROLES, found))
+        for said in turns:
+            self._add_said(content_of(said), said)
+        if turns:
+            self.inner[content] = array("q", map(content_of, turns))
+
+    def _add_said(self, content: int, turn: Turn) -> None:
+        """Take in who said something, and how it may be known again."""
+        if content in self.is_model:
+            return
+        self.is_model[content] = turn.role in _MODEL_ROLES
+        if turn.role not in _MODEL_ROLES:
+            self.clues[content], self.short_clues[content] = _clues(turn)
+            if spelling := _spelling(turn):
+                self._spellings[content] = spelling
+        if _speaks_of_summary(turn):
+            self.summaries.add(content)
 
     def add_row(self, head: tuple[int, ...], rest: list[int], answer: int) -> None:
         """Take in the items of the next row; `answer` is -1 where there is none."""
@@ -88,6 +127,21 @@ class Outlines:
         self.answer.append(contents.get(answer, 0))
         shapes = bytes(map(self._shape_of.__getitem__, (*head, *rest)))
         self.shapes.append(self._known_shapes.setdefault(shapes, shapes))
+
+    def is_bare(self, row: int) -> bool:
+        """Say whether the prompt of a row is one text or list of ids, with no template to come."""
+        messages = self.messages[row]
+        return len(messages) == 1 and messages[0] in self.starts and not self.head[row]
+
+    def spelling(self, row: int) -> int:
+        """Return a hash of the first message of a row that stays where its spelling is put right, 0 for none."""
+        messages = self.turns(row)
+        return self._spellings.get(messages[0], 0) if messages else 0
+
+    def turns(self, row: int) -> array[int]:
+        """Return the contents of the messages of a row, those inside a prompt that came rendered included."""
+        messages = self.messages[row]
+        return self.inner.get(messages[0], messages) if len(messages) == 1 else messages
 
 
 def _shape(turn: Turn) -> Shape:
@@ -111,10 +165,28 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
             if not text.isascii():
                 text = unicodedata.normalize("NFC", text)
-            pieces += map(str.strip, _CLUE_ENDS.split(text))
+            pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def sentences_of(text: str) -> frozenset[int]:
+    """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
+    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain)
+    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
+
+
+def _spelling(turn: Turn) -> int:
+    """Return the hash of the longest words of a short text, 0 where it has too few."""
+    if len(turn.parts) != 1 or not 0 < len(turn.parts[0].text) <= _LONGEST_SPELT:
+        return 0
+    words = sorted(set(_WORD.findall(turn.parts[0].text.casefold())))
+    longest = sorted(words, key=len, reverse=True)[:_WORDS]
+    return hash(tuple(sorted(longest))) if len(longest) == _WORDS else 0
 
 
 def _ends(pieces: list[str]) -> tuple[int, ...]:
@@ -124,10 +196,13 @@ def _ends(pieces: list[str]) -> tuple[int, ...]:
 
 
 def _speaks_of_summary(turn: Turn) -> bool:
-    return any(
-        part.text and not part.is_json and _SUMMARY.search(part.text[:_SUMMARY_WITHIN]) is not None
-        for part in turn.parts
-    )
+    for part in turn.parts:
+        if part.text and not part.is_json:
+            beginning = part.text[:_SUMMARY_WITHIN].lower()
+            for word in _SUMMARIES:  # plainly: this is asked of every message
+                if word in beginning:
+                    return True
+    return False
 
 
 def common_tokens(tree: PrefixTree, one: int, other: int) -> int:

@@ -36,7 +36,7 @@ def finding_lines(findings: Sequence[Finding], width: int | None, *, brief: bool
         return [nothing(words.tally(findings))]
     shown: list[RenderableType] = []
     for finding in findings:
-        shown += [*_header(finding, width, often=not brief), prose(finding.message, width, indent=_INDENT)]
+        shown += [*_header(finding, width), prose(finding.message, width, indent=_INDENT)]
         shown += [
             prose(line, width, label=f"{label:{_LABEL}}", label_style="dim", indent=_INDENT)
             for label, line in (_briefly(finding) if brief else _details(finding))
@@ -45,7 +45,7 @@ def finding_lines(findings: Sequence[Finding], width: int | None, *, brief: bool
     return shown[:-1] if brief else [*shown, Text(words.tally(findings))]
 
 
-def _header(finding: Finding, width: int | None, *, often: bool) -> Iterator[Text]:
+def _header(finding: Finding, width: int | None) -> Iterator[Text]:
     """Yield the header's lines: its parts are kept whole as long as one fits a line."""
     from rich.cells import cell_len
     from rich.text import Text
@@ -54,7 +54,7 @@ def _header(finding: Finding, width: int | None, *, often: bool) -> Iterator[Tex
         Text(visible(finding.place), style="bold", overflow="fold"),
         Text(finding.level, style=LEVEL_STYLES[finding.level], overflow="fold"),
         Text(visible(words.named(finding)), overflow="fold"),
-        Text(words.loss(finding, often=often), overflow="fold"),
+        Text(words.loss(finding), overflow="fold"),
     )
     line = Text(overflow="fold")
     for part in filter(None, parts):

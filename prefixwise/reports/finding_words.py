@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prefixwise.core.finding import Confidence, Finding, Level, Lost, Pair, Per, Safety
+from prefixwise.core.finding import Confidence, Finding, Level, Lost, Pair, Safety
 from prefixwise.core.report import Unit
 from prefixwise.core.request import Ref
 from prefixwise.reports.numbers import show
 
 _PLACES = 3
 """Places that are named one by one; the rest are counted."""
-_OFTEN = {Per.ONCE: "", Per.CALL: " per call", Per.DAY: " per day"}
 _SAFETIES = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe", Safety.NONE: ""}
 
 
@@ -24,17 +23,12 @@ def named(finding: Finding) -> str:
     return f"{finding.rule}{f' ({finding.code})' if finding.code else ''}{doubt}"
 
 
-def loss(finding: Finding, *, often: bool = True) -> str:
-    """Return what it cost, such as `12,340 tokens · $0.1200 lost per call`; empty where nobody knows.
-
-    Args:
-        finding: What cost it.
-        often: Say in what rhythm.
-    """
+def loss(finding: Finding) -> str:
+    """Return what it cost in all, such as `12,340 tokens · $0.1200 lost`; empty where nobody knows."""
     lost, usd = finding.tokens_lost, finding.usd_lost
     parts = [_tokens(lost)] if lost is not None else []
     parts += [show(usd, Unit.USD)] if usd is not None else []
-    return f"{' · '.join(parts)} lost{_OFTEN[lost.per] if lost is not None and often else ''}" if parts else ""
+    return f"{' · '.join(parts)} lost" if parts else ""
 
 
 def spot(finding: Finding) -> str:

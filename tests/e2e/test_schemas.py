@@ -32,6 +32,11 @@ RUNS = [
     ["lint", "hostile.jsonl", "--fail-on", "never"],
     ["rules"],
     ["explain", "model-changed"],
+    ["why", CLOCK],
+    ["why", "noisy.jsonl", "--top", "1"],
+    ["why", "--request", f"{CLOCK}#0"],
+    ["why", "--request", f"{CLOCK}#1"],
+    ["why", "--request", f"{CLOCK}#1", "--repro", "miss", "--seed", "1"],
     ["schema"],
 ]
 

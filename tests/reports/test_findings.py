@@ -63,8 +63,8 @@ def record(ref: Ref) -> Occurrence:
     ("lost", "usd", "said"),
     [
         (Lost(12340, True, Per.ONCE), 0.1234, "12,340 tokens · $0.1234 lost"),
-        (Lost(1, False, Per.CALL), None, "about 1 token lost per call"),
-        (Lost(2, True, Per.DAY), 3.0, "2 tokens · $3.00 lost per day"),
+        (Lost(1, False, Per.CALL), None, "about 1 token lost"),
+        (Lost(2, True, Per.DAY), 3.0, "2 tokens · $3.00 lost"),
         (Lost(0, True, Per.ONCE), 0.0, "0 tokens · $0.00 lost"),
         (None, 5.5, "$5.50 lost"),
         (None, None, ""),
@@ -131,7 +131,7 @@ def test_doubt_is_said() -> None:
 def test_a_header_is_broken_between_its_parts(width: int | None) -> None:
     one = finding(tokens_lost=Lost(12340, True, Per.CALL), usd_lost=0.1)
     document = shown(one, width=width)
-    for part in ("a#0", "error", "clock-in-prefix (PC01)", "12,340 tokens · $0.1000 lost per call"):
+    for part in ("a#0", "error", "clock-in-prefix (PC01)", "12,340 tokens · $0.1000 lost"):
         assert part in document
     assert width is None or max(map(len, document.splitlines())) <= width
 

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import NamedTuple
 
 from prefixwise.analyzers.values.describe import Description, describe
 from prefixwise.analyzers.values.hunks import hunks
 
 _PLACE = re.compile("«([^«»¦]*)¦([^«»¦]*)»")
+_ROW = re.compile(r"([a-z ]+?)(?: \(([a-z-]+)\))?: (.*)")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
+_NAMED = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+
+class Row(NamedTuple):
+    """A row of a table of places: what a person would call its first difference."""
+
+    kind: str
+    precision: str | None
+    text: str
+
+
+def rows(table: Path) -> list[Row]:
+    """Return the rows of a table of places; its first lines say how it is written."""
+    lines = [line for line in table.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    matches = [_ROW.fullmatch(line) for line in lines]
+    return [Row(match[1], match[2], _ESCAPE.sub(_unescaped, match[3])) for match in matches if match]
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else _NAMED[match[2]]
 
 
 def sides(row: str) -> tuple[str, str]:

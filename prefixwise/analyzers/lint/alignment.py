@@ -80,7 +80,8 @@ class Alignment:
         i = j = 0
         for low, high, down, up in [*differing(first, second), (len(first), len(first), len(second), len(second))]:
             found += [Step(self.start + i + k, self.start + j + k) for k in range(low - i)]
-            found += self._paired(self.start + low, self.start + high, self.start + down, self.start + up)
+            between = high < len(first) and high - low == up - down
+            found += self._paired(self.start + low, self.start + high, self.start + down, self.start + up, between)
             i, j = high, up
         return tuple(found)
 
@@ -128,11 +129,17 @@ class Alignment:
             found = self._known[earlier, number] = Message(number, entry, blocks_of(entry))
         return found
 
-    def _paired(self, low: int, high: int, down: int, up: int) -> list[Step]:
-        """Return the steps through a stretch in which no message is the same, those that are alike side by side."""
+    def _paired(self, low: int, high: int, down: int, up: int, between: bool) -> list[Step]:
+        """Return the steps through a stretch in which no message is the same, those that are alike side by side.
+
+        Where it lies `between` messages that are kept, and is as long on both sides, roles are enough.
+        """
         if low == high or down == up:
             return [Step(left, None) for left in range(low, high)] + [Step(None, right) for right in range(down, up)]
         best = self._best_pairs(low, high, down, up)
+        roles = zip(map(self.before, range(low, high)), map(self.after, range(down, up)), strict=False)
+        if between and not best and all(one.entry.role == other.entry.role for one, other in roles):
+            best = {left: left - low + down for left in range(low, high)}
         steps, right = [], down
         for left in range(low, high):
             mate = best.get(left)

@@ -19,6 +19,8 @@ _ENDS = 0.6
 """Share of the shorter text that two texts must have in common at their ends."""
 _WORDS = 0.6
 """Share of words that two texts must have in common."""
+_SHORT, _LETTERS = 200, 0.6
+"""Length of texts of which letters are compared too, and share of their neighbours that must agree."""
 
 
 def alike(left: Message, right: Message) -> float:
@@ -31,10 +33,9 @@ def alike(left: Message, right: Message) -> float:
     ids, other_ids = {part for _, part in calls if part}, {part for _, part in others if part}
     if ids & other_ids:
         return 0.9
-    if calls and [name for name, _ in calls] == [name for name, _ in others]:
-        return 0.6
-    if bool(calls) != bool(others):
-        return 0.0
+    if calls or others:
+        same_tools = [name for name, _ in calls] == [name for name, _ in others]
+        return 0.6 + 0.2 * (_without_ids(left.blocks) == _without_ids(right.blocks)) if same_tools else 0.0
     one, other = _words_of(left.blocks), _words_of(right.blocks)
     if one or other:
         return 0.8 if alike_texts(one, other) else 0.0
@@ -54,8 +55,25 @@ def alike_texts(one: str, other: str) -> bool:
         return True
     if _sentences(one) & _sentences(other):
         return True
+    one, other = one.casefold(), other.casefold()
     words, others = set(one.split()), set(other.split())
-    return len(words & others) >= _WORDS * max(len(words), len(others))
+    if len(words & others) >= _WORDS * max(len(words), len(others)):
+        return True
+    return alike_letters(one, other)
+
+
+def alike_letters(one: str, other: str) -> bool:
+    """Say whether two short texts agree in most of their letters, small and capital ones being the same."""
+    if max(len(one), len(other)) > _SHORT:
+        return False
+    first, second = _letters(one), _letters(other)
+    return 2 * len(first & second) >= _LETTERS * (len(first) + len(second))
+
+
+def _letters(text: str) -> set[str]:
+    """Return the pairs of neighbouring characters."""
+    text = text.casefold()
+    return {*map(str.__add__, text, text[1:])}
 
 
 def plain(text: str) -> str:
@@ -77,6 +95,10 @@ def _words_of(blocks: tuple[Block, ...]) -> str:
 def _calls(blocks: tuple[Block, ...]) -> list[tuple[str, str]]:
     found = [block for block in blocks if block.kind in (BlockKind.CALL, BlockKind.RESULT)]
     return [(block.name or block.kind, block.id.text if block.id else "") for block in found]
+
+
+def _without_ids(blocks: tuple[Block, ...]) -> list[str]:
+    return [part.text for block in blocks for part in block.parts if part is not block.id]
 
 
 def _kinds(blocks: tuple[Block, ...]) -> set[BlockKind]:

@@ -34,8 +34,16 @@ class Group(msgspec.Struct, frozen=True):
     rows: tuple[int, ...]
 
 
-def groups(log: Log, family: Family = Family.BREAKPOINT_LOOK_BACK) -> Iterator[Group]:
-    """Yield the calls whose caches match in a certain way, an application and model at a time."""
+def groups(log: Log, family: Family = Family.BREAKPOINT_LOOK_BACK) -> list[Group]:
+    """Return the calls whose caches match in a certain way, an application and model at a time."""
+    key = (groups, family)
+    if key not in log.rows.memo:
+        log.rows.memo[key] = list(_groups(log, family))
+    found: list[Group] = log.rows.memo[key]
+    return found
+
+
+def _groups(log: Log, family: Family) -> Iterator[Group]:
     for number, rows in log.families.items():
         if number == NONE:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from enum import StrEnum
 
 import msgspec
@@ -11,8 +12,8 @@ from prefixwise.analyzers.lint.change import Change
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
+from prefixwise.corpus.items import HEAD_KINDS
 from prefixwise.corpus.outlines import Shape, common_tokens
-from prefixwise.corpus.rows import NONE
 
 _LEAST_SEEN = 256
 """Tokens below which reported counts cannot tell a hit from a miss: steps of counting and hidden framing."""
@@ -77,18 +78,18 @@ class Compared(msgspec.Struct):
     _aligned: Alignment | None = None
 
     @property
-    def in_history(self) -> bool:
-        """Whether the texts part behind the head of a conversation that both belong to."""
-        change, heads = self.change, self.log.outlines.head
-        return self.turn and change is not None and change.index >= max(len(heads[self.before]), len(heads[self.after]))
-
-    @property
     def alignment(self) -> Alignment | None:
-        """How the messages lie in the later request, from the change on; None where the texts do not part there."""
-        if self._aligned is None and self.in_history and self.a is not None and self.b is not None and self.change:
-            outlines, head = self.log.outlines, len(self.log.outlines.head[self.after])
-            contents = outlines.messages[self.before], outlines.messages[self.after]
-            self._aligned = Alignment(self.a, self.b, *contents, head, self.change.index - head)
+        """How the messages of one conversation lie in the later request; None where the texts part in front of them.
+
+        A system message that follows the first one belongs to the history where only one of the two has it.
+        """
+        if self._aligned is None and self.turn and self.change and self.a is not None and self.b is not None:
+            outlines, rows = self.log.outlines, (self.before, self.after)
+            head = min(len(outlines.head[row]) for row in rows)
+            entries = [document.entry(head) for document in (self.a, self.b)]
+            if self.change.index >= head and all(entry is None or entry.kind not in HEAD_KINDS for entry in entries):
+                contents = [array("q", outlines.head[row][head:]) + outlines.messages[row] for row in rows]
+                self._aligned = Alignment(self.a, self.b, contents[0], contents[1], head, self.change.index - head)
         return self._aligned
 
     def served_behind(self, tokens: int) -> Served:
@@ -150,7 +151,9 @@ def compare(log: Log, before: int, after: int, *, turn: bool) -> Compared:
     head_a, head_b = outlines.head[before], outlines.head[after]
     a, b = outlines.messages[before], outlines.messages[after]
     kept = common_tokens(rows.tree, rows.node[before], rows.node[after])
-    if head_a != head_b:
+    if turn and outlines.is_bare(before) and outlines.is_bare(after) and kept >= rows.prompt_tokens[before]:
+        same, verdict = 1, Verdict.IDENTICAL if rows.node[before] == rows.node[after] else Verdict.EXTENDS
+    elif head_a != head_b:
         same = _common(head_a, head_b)
         verdict = Verdict.BREAKS
     else:
@@ -199,9 +202,7 @@ def _served(log: Log, before: int, after: int, kept: int, verdict: Verdict) -> S
         return Served.MISS if judged is Served.HIT and by_another else judged
     if whole - cached <= seen:
         return Served.HIT
-    least = log.minimum(after) if log.rows.providers[log.rows.provider[after]] else None
-    sure = _LEAST_BEHIND if log.written(after) else seen
-    if least is not None and least.high is not None and whole < least.high + sure:
+    if log.may_be_too_short(after, whole, _LEAST_BEHIND if log.written(after) else seen):
         return Served.UNKNOWN
     return Served.MISS if cached < 0.75 * whole else Served.UNKNOWN
 
@@ -220,9 +221,9 @@ def _in_common(log: Log, before: int, after: int, kept: int, verdict: Verdict) -
     rows = log.rows
     if verdict is Verdict.SHARED:
         return log.scaled(after, kept)
-    one, other = rows.reported_prompt[before], rows.reported_prompt[after]
-    if NONE not in (one, other) and verdict is not Verdict.BREAKS and rows.model[before] == rows.model[after]:
-        return min(one, other)
+    reported = None if verdict is Verdict.BREAKS else log.reported_in_common(before, after)
+    if reported is not None:
+        return reported
     return log.scaled(after, min(rows.prompt_tokens[before], rows.prompt_tokens[after]))
 
 

@@ -47,8 +47,15 @@ class Account(msgspec.Struct, frozen=True):
         return [row for row, found in self.rows if found is convention]
 
 
-def accounts(log: Log) -> Iterator[Account]:
-    """Yield the calls that tell how they count, an application and model at a time."""
+def accounts(log: Log) -> list[Account]:
+    """Return the calls that tell how they count, an application and model at a time."""
+    if accounts not in log.rows.memo:
+        log.rows.memo[accounts] = list(_accounts(log))
+    found: list[Account] = log.rows.memo[accounts]
+    return found
+
+
+def _accounts(log: Log) -> Iterator[Account]:
     ratios: dict[int, float | None] = {}
     for family, rows in log.families.items():
         by_model: dict[int, list[int]] = {}

@@ -100,7 +100,7 @@ class _Linker:
     def __init__(self, rows: Rows, outlines: Outlines) -> None:
         self._rows = rows
         self._head = outlines.head
-        self._messages = outlines.messages
+        self._messages = [outlines.turns(row) for row in range(len(outlines.messages))]
         self._answer = outlines.answer
         self._outlines = outlines
         self._is_model = outlines.is_model
@@ -113,9 +113,11 @@ class _Linker:
         self._by_last: dict[int, list[int]] = {}
         self._by_said: dict[int, int] = {}
         self._by_clue: dict[int, int] = {}
+        self._by_spelling: dict[int, int] = {}
         self._common: set[int] = set()
         self._latest: dict[int, int] = {}
         self._by_first: dict[tuple[int, int], int] = {}
+        self._by_node: dict[int, int] = {}
         self._sessions: dict[int, list[int]] = {}
         self._by_head: dict[tuple[int, tuple[int, ...]], int] = {}
         self._by_family: dict[tuple[int, int], int] = {}
@@ -135,10 +137,14 @@ class _Linker:
             del known[:-_REMEMBERED]
             self._note(row, self._outlines.clues.get(last, ()), self._by_clue)
             self._note(row, filter(self._is_model.get, messages[-3:-1]), self._by_said)
+            if len(messages) == 1 and (spelling := self._outlines.spelling(row)):
+                self._note(row, (spelling,), self._by_spelling)
         if self._answer[row]:
             self._by_said[self._answer[row]] = row
         if rows.sessions[rows.session[row]]:
             self._sessions.setdefault(rows.session[row], []).append(row)
+        if self._outlines.is_bare(row):
+            self._by_node[rows.node[row]] = row
         self._by_head[rows.model[row], self._head[row]] = row
         if rows.family[row] != NONE:
             self._by_family[rows.family[row], NONE] = self._by_family[rows.family[row], rows.model[row]] = row
@@ -163,6 +169,8 @@ class _Linker:
         self._chain = chain = [link := hash((link, content)) for content in messages]
         if not messages:
             return None
+        if self._outlines.is_bare(row) and len(messages) == 1:
+            return self._extended(row)
         length, whole = self._longest(row, chain)
         if whole is not None and self._is_next(row, whole, length):
             return self._last_touched(row, whole) if length == len(messages) else whole
@@ -202,6 +210,16 @@ class _Linker:
             if found is not None and self._may_follow(row, found, length):
                 return length, found
         return 0, None
+
+    def _extended(self, row: int) -> int | None:
+        """Return the request whose whole prompt a bare prompt begins with; no marks tell the turns in it apart."""
+        parent, node = self._rows.tree.parent, self._rows.node[row]
+        while node >= 0:
+            found = self._by_node.get(node)
+            if found is not None and self._may_follow(row, found, _COPIED) and self._has_ended(row, found):
+                return found
+            node = parent[node]
+        return None
 
     def _may_follow(self, row: int, earlier: int, whole: int) -> bool:
         """Say whether ids and heads allow that a row continues an earlier one, `whole` messages of which it has."""
@@ -261,6 +279,9 @@ class _Linker:
             hits += any(earlier is not None for earlier in clued)
             if hits == _MOST_CANDIDATES:
                 break
+        spelt = self._spelt_otherwise(row)
+        if spelt is not None:
+            found.append(spelt)
         return [earlier for earlier in dict.fromkeys(found) if self._messages[earlier]]
 
     def _score(self, row: int, earlier: int, reading: Reading, place: Place) -> _Score | None:
@@ -279,19 +300,29 @@ class _Linker:
             same_family = self._rows.family[row] == self._rows.family[earlier]
             if not same_family and count < 2:
                 return None
-            if not (answered or reading.proves(before, place, count) or self._is_cut(row, earlier, reading, count)):
+            proven = answered or reading.proves(before, place, count) or self._spelt_otherwise(row) == earlier
+            if not (proven or self._is_cut(row, earlier, reading, place, count)):
                 return None
         goes_on = 0 <= place.end < len(messages) - 1 and bool(self._is_model.get(messages[place.end + 1]))
         finished = goes_on or answered or self._has_ended(row, earlier)
         return finished, place.end, comes_whole, count + answered, self._rank[earlier]
 
-    def _is_cut(self, row: int, earlier: int, reading: Reading, count: int) -> bool:
-        """Say whether a request cuts, edits or sums up an earlier one, of its session unless there is a summary."""
+    def _is_cut(self, row: int, earlier: int, reading: Reading, place: Place, count: int) -> bool:
+        """Say whether a request cuts, edits or sums up an earlier one, of its session unless the end stays too."""
         one, other, before = self._rows.session[row], self._rows.session[earlier], self._messages[earlier]
         same_session = one == other and bool(self._rows.sessions[one])
-        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
-        if same_session and 2 * count >= max(2, len(before)):
+        if same_session and (2 * count >= max(2, len(before)) or 0 <= place.end < len(reading.messages) - 1):
             return True
-        if self._rows.family[row] != self._rows.family[earlier] or len(reading.messages) >= len(before):
+        if self._rows.family[row] != self._rows.family[earlier]:
             return False
-        return (same_session or sums_up) and count > 0 or (same_session and sums_up)
+        if len(reading.messages) >= len(before):
+            return same_session and len(before) == 1 < len(reading.messages)
+        sums_up = not self._outlines.summaries.isdisjoint(reading.messages[:2])
+        return (same_session and (sums_up or count > 0)) or (sums_up and reading.messages[-1] == before[-1])
+
+    def _spelt_otherwise(self, row: int) -> int | None:
+        """Return the request of one question with which a row begins, put right since; None for none."""
+        spelling = self._outlines.spelling(row)
+        if len(self._messages[row]) == 1 or not spelling or spelling in self._common:
+            return None
+        return self._by_spelling.get(spelling)

@@ -85,9 +85,13 @@ def doubled_in(record: bytes) -> Doubled | None:
             continue
         if said.adds_up and said.own == said.input:
             return _doubled(said, "its total adds the cached tokens to an input that includes them")
-        told = any(one.own == said.input and one.cached == said.cached for one in found if one is not said)
-        if told and (said.adds_up or said.is_disjoint):
+        others = [one for one in found if one is not said and one.cached == said.cached and one.own is not None]
+        if (said.adds_up or said.is_disjoint) and any(one.own == said.input for one in others):
             return _doubled(said, "the provider's own figures in the record come to the exporter's input alone")
+        if any(said.own == (one.own or 0) + sum(said.cached) for one in others):
+            return _doubled(
+                said, "it is the provider's own prompt count in the record with the cached part added once more"
+            )
     return None
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.lint.compared import Served, compare
 from prefixwise.analyzers.lint.log import Log
-from prefixwise.core.finding import Verdict
+from prefixwise.analyzers.lint.stakes import common_served
 
 A_MINUTE = 15
 """Requests a minute that OpenAI advises at most for one key (guide of 2026-09-26)."""
@@ -78,4 +78,4 @@ def _served(log: Log, row: int) -> Served:
     if link is None:
         return Served.UNKNOWN
     pair = compare(log, link.before, row, turn=link.turn)
-    return Served.UNKNOWN if pair.verdict is Verdict.BREAKS else pair.served
+    return common_served(pair)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from prefixwise.corpus.outlines import Outlines
 
+NOWHERE = 1 << 30
 _FAR = 2
 """Messages that must come again for an end that stands elsewhere, or says what others say too."""
 
@@ -52,9 +53,8 @@ class Reading:
 
     @cached_property
     def _last_places(self) -> dict[int, int]:
-        """Last place of each message; that of the newest only where it is not said before."""
-        newest = len(self.messages) - 1
-        return {self.messages[-1]: newest} | {content: at for at, content in enumerate(self.messages[:-1])}
+        """Last place of each message, the newest one apart."""
+        return {content: at for at, content in enumerate(self.messages[:-1])}
 
     def place(self, before: array[int]) -> Place:
         """Return where an earlier list of messages lies in this one."""
@@ -63,21 +63,30 @@ class Reading:
             return Place(whole, whole - 1)
         last = before[-1]
         end = self._last_places.get(last, -1)
+        if end < 0 and len(before) == len(self.messages) and self.messages[-1] == last:
+            end = len(before) - 1
         if end < 0:
             end = self._reworded(last)
-        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1 and self._holds(self.messages[whole], last):
-            end = whole
+        if end < 0 and whole == len(before) - 1 < len(self.messages) - 1:
+            moved = self.messages[-1] == last  # it rides on the end of the later one too
+            if moved or self._holds(self.messages[whole], last):
+                end = whole
         return Place(whole, end if end >= 0 else self._behind_answer(before))
 
     def _behind_answer(self, before: array[int]) -> int:
-        """Return where a last message stands that nothing of is left: behind the model's message that it followed."""
+        """Return where a last message stands that nothing of is left: behind the model's messages that it followed.
+
+        All that the model said must stand in the same places; what several conversations have proves nothing.
+        """
         is_model = self._outlines.is_model
-        for behind, content in enumerate(reversed(before[-1 - _FAR :])):
-            if is_model.get(content):
-                end = self._last_places.get(content, len(self.messages)) + behind
-                seen = end < len(self.messages) - 1 and content not in self._common
-                return end if seen and not is_model.get(self.messages[end]) else -1
-        return -1
+        said = [(at, content) for at, content in enumerate(before) if is_model.get(content)]
+        if not said or said[-1][1] in self._common:
+            return -1
+        shifts = {self._last_places.get(content, NOWHERE) - at for at, content in said}
+        end = len(before) - 1 + min(shifts)
+        if len(shifts) > 1 or not 0 <= end < len(self.messages) - 1:
+            return -1
+        return -1 if is_model.get(self.messages[end]) else end
 
     def count(self, before: array[int]) -> int:
         """Return how many messages of an earlier list are said again, reworded ones only as far as it matters."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from prefixwise.analyzers.lint.conversations import Conversations
+from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.observed import Observed
+from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
@@ -26,7 +28,9 @@ class Log:
     Attributes:
         rows, outlines, conversations: The requests in columns, what they say, and how they follow each other.
         observed: By row, what its record shows beside text: markers, headers, diagnostics; most rows have nothing.
+        recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
+        leaks: Private values in texts that several tenants share.
         times: Start by row in seconds, as `Rows.start_times`.
     """
 
@@ -37,7 +41,9 @@ class Log:
         self.conversations = found
         self.book = book
         self.observed: dict[int, Observed] = {}
+        self.recitals: dict[int, Recital | None] = {}
         self.explained: set[int] = set()
+        self.leaks: list[Leak] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
         self._body_logs = {
@@ -100,9 +106,42 @@ class Log:
         return self.rows.models[self.rows.model[row]]
 
     def minimum(self, row: int) -> Band | None:
-        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens."""
+        """Return the fewest tokens that are cached for a row's model, in the provider's own tokens.
+
+        Where the log itself shows entries that are smaller than the facts say, they count for more.
+        """
         system = self.system(row)
-        return None if system is None else system.minimum(self.model(row))
+        least = None if system is None else system.minimum(self.model(row))
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if least is None or seen is None:
+            return least
+        low, high, stated = (None if end is None else min(end, seen) for end in (least.low, least.high, least.stated))
+        return Band(low, high, stated)
+
+    def may_be_too_short(self, row: int, tokens: int, unsure: float) -> bool:
+        """Say whether so many tokens, in the provider's own, may be too few to be cached.
+
+        Args:
+            row: Whose model.
+            tokens: Length of a prefix.
+            unsure: How far the length may be off.
+        """
+        seen = self._smallest_entries.get(self.rows.model[row])
+        if seen is not None and tokens >= seen:
+            return False
+        least = self.minimum(row)
+        return least is not None and least.high is not None and tokens < least.high + unsure
+
+    @cached_property
+    def _smallest_entries(self) -> dict[int, int]:
+        """The fewest tokens that any request of a model read from a cache, or wrote to one and nothing else."""
+        found: dict[int, int] = {}
+        rows = self.rows
+        for model, cached, written in zip(rows.model, rows.reported_cached, rows.reported_written, strict=True):
+            entry = cached if cached > 0 else written
+            if entry > 0:
+                found[model] = min(entry, found.get(model, entry))
+        return found
 
     def vendor_names_change(self, row: int) -> bool:
         """Say whether the vendor itself says what changed: then something has, though the log may not show it."""
@@ -137,6 +176,18 @@ class Log:
         """Return the prompt tokens of a row: as reported, else as counted."""
         said = self.rows.reported_prompt[row]
         return self.rows.prompt_tokens[row] if said == NONE else said
+
+    def reported_in_common(self, before: int, after: int) -> int | None:
+        """Return the tokens of the shorter of two prompts as reported, None where the two reports do not compare.
+
+        Those of different models do not, and a call that was given up may report less than it sent.
+        """
+        rows = self.rows
+        one, other = rows.reported_prompt[before], rows.reported_prompt[after]
+        given_up = (rows.marks[before] | rows.marks[after]) & Mark.ABORTED
+        if NONE in (one, other) or given_up or rows.model[before] != rows.model[after]:
+            return None
+        return min(one, other)
 
     def scaled(self, row: int, tokens: int) -> int:
         """Return counted tokens of a row in the provider's own."""

@@ -90,7 +90,9 @@ class _Stretches:
             return False
         about = _about(claim)
         forms = self._forms(self._log.applications[claim.after], about)
-        old, new = (forms[self._form(row, about)] for row in (claim.before, claim.after))
+        old, new = (forms.get(self._form(row, about)) for row in (claim.before, claim.after))
+        if old is None or new is None:  # a conversation that went from one application to another
+            return False
         if old.last > new.first or min(old.requests, new.requests) < _STABLE:
             return False
         if any(old.last < form.first and form.last < new.first for form in forms.values()):

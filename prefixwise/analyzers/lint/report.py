@@ -1,56 +1,87 @@
-"""The report of a linted log."""
+"""The report of linted logs and sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefixwise.analyzers.lint.document import LINT
+from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
+from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
+from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
 
 
-def lint_report(linted: Linted, fail_on: Level | None = Level.ERROR) -> Report:
-    """Return the report: what was found, the costliest first, and what it cost in all."""
-    found = linted.values.findings
+def lint_report(
+    logs: Linted | None, sources: LintedSources | None = None, fail_on: Level | None = Level.ERROR
+) -> Report:
+    """Return the report: what was found, the costliest first, and what it cost in all.
+
+    Args:
+        logs: What came of the logs, None where none was given.
+        sources: What came of prompt files and code, None where none was given.
+        fail_on: The mildest level of a finding that makes the command fail; None for never.
+    """
+    values = _values(logs, sources)
+    notes = tuple(log_notes(logs.log.corpus)) if logs else ()
     return Report(
         schema=LINT.schema,
         schema_version=LINT.version,
         command="lint",
-        title=_title(linted),
-        blocks=tuple(_blocks(linted)),
-        values=linted.values,
-        inputs=linted.log.corpus.inputs,
-        notes=tuple(log_notes(linted.log.corpus)),
+        title=_title(values, logs, sources),
+        blocks=tuple(_blocks(values, logs)),
+        values=values,
+        inputs=logs.log.corpus.inputs if logs else (),
+        notes=(*notes, *(sources.notes if sources else ())),
         flat=True,
-        fail_on=fail_on if found else None,
+        fail_on=fail_on,
     )
 
 
-def _title(linted: Linted) -> str:
-    requests = len(linted.log.rows)
-    levels = linted.values.summary.by_level
+def _values(logs: Linted | None, sources: LintedSources | None) -> LintValues:
+    if logs is not None and sources is None:
+        return logs.values
+    found = (*(logs.values.findings if logs else ()), *(sources.findings if sources else ()))
+    return LintValues(
+        inputs=(*(logs.values.inputs if logs else ()), *(sources.inputs if sources else ())),
+        findings=found,
+        pairs=logs.values.pairs if logs else (),
+        suppressed=(),
+        summary=lint_summary(found),
+    )
+
+
+def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None) -> str:
+    levels = values.summary.by_level
     said = [f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning")]
     counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else "nothing unstable"
-    return f"{counted} in {requests:,} request{'s' if requests != 1 else ''}"
+    where = [_counted(len(logs.log.rows), "request")] if logs else []
+    where += [_counted(len(sources.inputs), "source file")] if sources else []
+    return f"{counted} in {' and '.join(where)}"
 
 
-def _blocks(linted: Linted) -> Iterator[Block]:
-    found = linted.values.findings
-    if len(found) > 1:
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
+def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
+    found = values.findings
+    if len(found) > 1 and any(finding.tokens_lost for finding in found):
         yield _causes(found)
     if found:
         yield Findings("findings", "Findings", found)
-    else:
-        yield Text("summary", (_nothing(linted),))
+    elif logs is not None:
+        yield Text("summary", (_nothing(logs),))
+    if logs is not None:
+        yield from diagnoses_blocks(logs)
 
 
 def _nothing(linted: Linted) -> str:
     pairs = len(linted.pairs)
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
-    return f"{pairs:,} pairs of requests were compared; where they agree, they agree to the byte."
+    return f"{pairs:,} pairs of requests were compared; nothing in them is unstable."
 
 
 def _causes(found: tuple[Finding, ...]) -> Table:

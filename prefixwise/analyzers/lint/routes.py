@@ -9,7 +9,7 @@ import msgspec
 from prefixwise.analyzers.lint.compared import Compared, compare
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.settings import changed_settings
-from prefixwise.analyzers.lint.stakes import messages_at_stake, too_little, warm
+from prefixwise.analyzers.lint.stakes import messages_at_stake, only_goes_back, too_little, warm
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.core.finding import Verdict
 
@@ -81,7 +81,10 @@ def was_there(pair: Compared, change: RouteChange) -> bool:
         return log.rows.param_set[row] == log.rows.param_set[pair.after]
 
     left = warm(log, pair.after, on_it)
-    return bool(left) and too_little(log, pair.after, pair.at_stake - left)
+    cached = log.cached(pair.after)
+    if left and cached is not None and cached < _HALF * log.scaled(pair.after, left):
+        return True  # what was there was not served, so the place is no reason
+    return only_goes_back(pair, left, pair.at_stake - left)
 
 
 def fell_short(pair: Compared) -> bool | None:

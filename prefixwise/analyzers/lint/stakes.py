@@ -14,6 +14,7 @@ _SEEN_SHARE = 0.05
 _FARTHEST = 64
 """Requests of a conversation that are looked back upon."""
 _NEARLY = 0.9
+_MOST = 0.75
 _COUNTED_ROUGHLY = 0.8
 """Share of the least cached length from which a prompt may reach it: counts of hosted models are not exact."""
 
@@ -84,6 +85,18 @@ def below_minimum(pair: Compared) -> bool:
     if least is None or least.low is None:
         return False
     return pair.log.scaled(pair.after, pair.at_stake) < _COUNTED_ROUGHLY * least.low
+
+
+def common_served(pair: Compared) -> Served:
+    """Say what usage says of the tokens that both prompts have: of two conversations, no more can be served."""
+    log = pair.log
+    cached = log.cached(pair.after)
+    common = log.scaled(pair.after, pair.kept)
+    if cached is None or common < LEAST_SEEN or log.may_be_too_short(pair.after, common, 0):
+        return Served.UNKNOWN
+    if common - cached <= max(LEAST_SEEN, _SEEN_SHARE * log.prompt(pair.after)):
+        return Served.HIT
+    return Served.MISS if cached < _MOST * common else Served.UNKNOWN
 
 
 def messages_at_stake(pair: Compared) -> int:

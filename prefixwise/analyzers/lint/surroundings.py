@@ -45,11 +45,54 @@ _ROUTE_HEADERS = re.compile(
 _HEADERS = ("headers", "request_headers", "requestHeaders", "response_headers", "responseHeaders", "req_headers")
 _CONTAINERS = ("request", "response", "metadata", "hidden_params", "_hidden_params", "routing", "gateway", "http")
 _ANSWERS = ("response", "response_body", "completion", "output")
+_TELLING_KEYS = frozenset({*_ROUTES, *_HEADERS, *_CONTAINERS, "model", "modelVersion"})
 _LONGEST = 300
+_FIRST_RECORDS = 100
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-def doubtful(log: Log, pairs: Sequence[Compared]) -> dict[int, bool]:
+class Surroundings:
+    """Finds what stands around the bodies of requests for which it may explain something.
+
+    Args:
+        log: All requests.
+        pairs: Every pair that was compared.
+    """
+
+    def __init__(self, log: Log, pairs: Sequence[Compared]) -> None:
+        self._conversation = log.conversations.conversation
+        self._asked = _doubtful(log, pairs)
+        self._bare: dict[str, int] = {}
+        """By path: how many records were looked at in vain; -1 where one held something."""
+
+    def asks(self, row: int) -> bool:
+        """Say whether a row's surroundings are of interest."""
+        return self._conversation[row] in self._asked
+
+    def add(self, seen: Observed | None, row: int, request: Request) -> Observed | None:
+        """Return what was observed of a record together with what stands around its body.
+
+        Args:
+            seen: What was observed of it before.
+            row: Its row.
+            request: The request.
+        """
+        missed = self._asked[self._conversation[row]]
+        vain = self._bare.get(request.path, 0)
+        # Without a miss, or in a file whose records hold nothing of the kind, only those that seem to have headers.
+        if not request.raw or ((not missed or vain >= _FIRST_RECORDS) and b'eaders"' not in request.raw):
+            return seen
+        found = list(dict.fromkeys(_around(request.raw, "record:", 0)))
+        headers = tuple((at, value) for at, value in found if not value or last_name(at) in _REQUEST_HEADERS)
+        route = tuple(sorted((place for place in found if place not in headers), key=_telling))
+        if not headers and not route:
+            self._bare[request.path] = vain + 1 if vain >= 0 else vain
+            return seen
+        self._bare[request.path] = -1
+        return msgspec.structs.replace(seen or Observed(), headers=headers, route=route)
+
+
+def _doubtful(log: Log, pairs: Sequence[Compared]) -> dict[int, bool]:
     """Return the conversations in which what stands around the bodies may explain something: number, for certain.
 
     Certain is a miss, or a change of replica where nothing is reported; elsewhere only headers are of interest.
@@ -65,24 +108,6 @@ def doubtful(log: Log, pairs: Sequence[Compared]) -> dict[int, bool]:
     if any(found.values()):  # whether a change of route costs anything shows in the turns that were served, too
         return {log.conversations.conversation[pair.after]: True for pair in pairs if pair.turn}
     return found
-
-
-def with_surroundings(seen: Observed | None, request: Request, *, missed: bool) -> Observed | None:
-    """Return what was observed of a record together with what stands around its body.
-
-    Args:
-        seen: What was observed of it before.
-        request: The request.
-        missed: Whether its conversation has a miss; else the record is decoded only where it seems to hold headers.
-    """
-    if not request.raw or not (missed or b'eaders"' in request.raw):
-        return seen
-    found = list(dict.fromkeys(_around(request.raw, "record:", 0)))
-    headers = tuple((at, value) for at, value in found if not value or last_name(at) in _REQUEST_HEADERS)
-    route = tuple(sorted((place for place in found if place not in headers), key=_telling))
-    if not headers and not route:
-        return seen
-    return msgspec.structs.replace(seen or Observed(), headers=headers, route=route)
 
 
 def last_name(pointer: str) -> str:
@@ -102,6 +127,8 @@ def _around(raw: bytes, pointer: str, depth: int) -> Iterator[tuple[str, str]]:
     except (msgspec.MsgspecError, RecursionError):
         return
     for key, value in members.items():
+        if key not in _TELLING_KEYS:
+            continue
         at = pointer + format_pointer(key)
         first = bytes(memoryview(value)[:1])
         if key in _HEADERS:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from prefixwise.analyzers.repro.redaction import is_json_text
-from prefixwise.analyzers.repro.samples import Sample
+from prefixwise.analyzers.repro.samples import Sample, placed
 from prefixwise.core.pointer import parse_pointer, resolve
 from prefixwise.core.request import Request
 
@@ -26,10 +27,16 @@ _FIXED = frozenset({"model", "modelId", "anthropic_version", "max_tokens", "max_
 
 
 class Cut(NamedTuple):
-    """Something that can be left out: what it is, and what it says."""
+    """Something that can be left out: what it is, what it says, and which of those that say so in one text it is."""
 
     kind: str
     what: str | bytes
+    number: int = 0
+
+    @property
+    def text(self) -> str:
+        """What a piece of a text says."""
+        return str(self.what)
 
 
 class Cutter:
@@ -77,10 +84,10 @@ class Cutter:
         body = {key: value for key, value in sample.body.items() if Cut("field", key) not in cut}
         for path in paths:
             kept = self._cut(next(resolve(sample.body, path)), cut, "item")
-            if kept == [] and len(path) == 1:
+            if kept == [] and len(path) == 1 and not sample.bare:
                 del body[path[0]]
             else:
-                body = _put(body, path, kept)
+                body = placed(body, path, kept)
         if not sample.path:
             return Sample(body, ())
         record = {
@@ -88,7 +95,7 @@ class Cutter:
             for key, value in sample.record.items()
             if Cut("around", f"{number} {key}") not in cut
         }
-        return Sample(_put(record, sample.path, body), sample.path)
+        return sample.with_body(record, body)
 
     def _inside(self, value: Any, kind: str, of_list: str = "block") -> Iterator[Cut]:
         if isinstance(value, list):
@@ -103,11 +110,14 @@ class Cutter:
                 if key != "required":
                     yield from self._inside(inner, kind)
         elif isinstance(value, str) and kind == "piece" and len(cut := pieces(value)) > 1:
-            yield from (Cut(kind, piece) for piece in cut)
+            yield from cut
 
     def _cut(self, value: Any, cut: frozenset[Cut], kind: str = "block") -> Any:
         if isinstance(value, list):
-            return [self._cut(item, cut) for item in value if Cut(kind, self._says(item)) not in cut]
+            kept = [self._cut(item, cut) for item in value if Cut(kind, self._says(item)) not in cut]
+            if kept or kind == "item":
+                return kept
+            return [self._cut(item, cut) for item in value[-1:]]  # no API takes a message with an empty list in it
         if isinstance(value, dict):
             return {
                 key: self._schemas(value, cut)
@@ -117,7 +127,7 @@ class Cutter:
             }
         if isinstance(value, str) and len(value) > _LONG:
             found = pieces(value)
-            return "".join(piece for piece in found if Cut("piece", piece) not in cut) or found[-1]
+            return "".join(piece.text for piece in found if piece not in cut) or found[-1].text
         return value
 
     def _schemas(self, holder: dict[str, Any], cut: frozenset[Cut]) -> dict[str, Any]:
@@ -136,23 +146,23 @@ class Cutter:
 
 
 @functools.lru_cache(maxsize=8192)
-def pieces(text: str) -> tuple[str, ...]:
+def pieces(text: str) -> tuple[Cut, ...]:
     """Cut a long text behind its lines and sentences; a short one, or one that is JSON, stays whole."""
-    if len(text) <= _LONG or is_json_text(text):
-        return (text,)
-    found, start = [], 0
+    texts = [text] if len(text) <= _LONG or is_json_text(text) else [piece for piece in _sentences(text) if piece]
+    seen: Counter[str] = Counter()
+    found = []
+    for piece in texts:
+        found.append(Cut("piece", piece, seen[piece]))
+        seen[piece] += 1
+    return tuple(found)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
     for match in _SENTENCES.finditer(text):
-        found.append(text[start : match.end()])
+        yield text[start : match.end()]
         start = match.end()
-    return (*found, text[start:])
-
-
-def _put(holder: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """Return an object with another value at a path, copied as far as it changes; () is the object itself."""
-    if not path:
-        placed: dict[str, Any] = value
-        return placed
-    return {**holder, path[0]: value if len(path) == 1 else _put(holder[path[0]], path[1:], value)}
+    yield text[start:]
 
 
 def _member(name: str, schema: Any) -> bytes:

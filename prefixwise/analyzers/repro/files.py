@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from prefixwise import __version__
 from prefixwise.analyzers.repro.reproduce import Repro
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.why.document import Expected, ReproFiles
+from prefixwise.analyzers.why.words import gap_words
 from prefixwise.core.excerpt import visible
 
 BEFORE, AFTER, LOG, PAGE = "before.json", "after.json", "log.jsonl", "README.md"
@@ -77,11 +79,11 @@ def _what(repro: Repro) -> Iterator[str]:
 
 
 def _size(repro: Repro, number: int) -> str:
-    return f"{repro.tokens[number]:,} tokens of {repro.were[number]:,}"
+    return f"{repro.tokens[number]:,} tokens ({repro.were[number]:,} in the log, in its own words)"
 
 
 def _beside(repro: Repro) -> str:
-    parts = ["with times, for it takes them to see it"] if repro.times else []
+    parts = [f"with times, {gap_words(repro.gap)} apart: that is what it takes"] if repro.gap is not None else []
     if repro.usage == "recounted":
         parts.append("usage is what the log reported, in proportion to the smaller prompts")
     elif repro.usage == "as reported":
@@ -130,10 +132,11 @@ def _replay(repro: Repro) -> Iterator[str]:
     if endpoint is None:
         yield f"Bodies of {repro.api} are what an exporter wrote; send them the way the application does."
         return
+    pause = 2 if repro.gap is None else math.ceil(repro.gap)
     yield "Read the cached tokens in the answers' usage:"
     yield ""
     model = repro.model if _SAFE_NAME.fullmatch(repro.model) else "MODEL"
-    curl = f"curl -sS {endpoint.replace('{model}', model)} -d @$f"
+    curl = f"curl -sS {endpoint.replace('{model}', model)} -d @$1"
     yield "```sh"
-    yield f"for f in {BEFORE} {AFTER}; do {curl}; echo; sleep 2; done"
+    yield f"send() {{ {curl}; echo; }}; send {BEFORE}; sleep {pause}; send {AFTER}"
     yield "```"

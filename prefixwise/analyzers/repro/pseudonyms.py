@@ -57,22 +57,24 @@ class Pseudonyms:
         return digits[: len(digits) - len(significant)] + found
 
     def part(self, one: str, other: str) -> None:
-        """Let two runs that begin alike begin alike under their new names too, and part where they part.
+        """Let two runs, of letters or of digits, begin alike as far as they do, and part where they part.
 
         Call it before either has a name.
         """
-        same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-        plain, second = lowered(one), lowered(other)
-        known = self._words.keys() | self._kept
-        if not same or plain in known or second in known or one[:same].startswith("0"):
+        digits = one.isdecimal()
+        pair = (_plain(one), _plain(other))
+        if digits is not other.isdecimal() or not all(pair) or pair[0] == pair[1]:
             return
-        name = self.number if one.isdecimal() else self.word
-        head = lowered(name(one[:same]))
-        for whole, tail in ((plain, plain[same:]), (second, second[same:])):
-            if tail:
-                spelt = self._figures(tail, first="") if one.isdecimal() else self._spellings(tail)
-                parted = {self._words[w][same : same + 1] for w in (plain, second) if w in self._words}
-                self._take(whole, (head + end for end in spelt if end[0] not in parted))
+        same = sum(1 for _ in itertools.takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))
+        head = "" if not same else self.number(pair[0][:same]) if digits else self.word(pair[0][:same])
+        taken = {plain[same : same + 1] for plain in pair if plain in self._kept}
+        for plain in pair:
+            tail = plain[same:]
+            if not tail or plain in self._kept or plain in self._words:
+                continue
+            ends = self._figures(tail, leading=not same) if digits else self._spellings(tail)
+            name = self._take(plain, (head + end for end in ends if end[0] not in taken))
+            taken.add(name[same : same + 1])
 
     def secret(self, secret: str) -> str:
         """Return a stand-in for a secret as a whole: characters of the same kinds, that tell nothing of its parts."""
@@ -101,10 +103,10 @@ class Pseudonyms:
             yield "".join(pool[next(stream) % len(pool)] for pool in pools)
         yield from map("".join, itertools.product(*pools))
 
-    def _figures(self, digits: str, first: str = "123456789") -> Iterator[str]:
-        """Yield names for a number: as long, and with no zero in front where `first` is not empty."""
+    def _figures(self, digits: str, *, leading: bool = True) -> Iterator[str]:
+        """Yield names for a number: as long, and with no zero in front where it is the `leading` part of one."""
         stream = self._stream("number", digits)
-        pools = [first or "0123456789", *["0123456789"] * (len(digits) - 1)]
+        pools = ["123456789" if leading else "0123456789", *["0123456789"] * (len(digits) - 1)]
         for _ in range(_TRIES):
             yield "".join(pool[next(stream) % len(pool)] for pool in pools)
         yield from map("".join, itertools.product(*pools))

@@ -87,10 +87,9 @@ class Redactor:
 
         Call it before either has been redacted.
         """
-        runs = [next((m[0] for m in _WORDS.finditer(text) if m.start() < at < m.end()), "") for text in (one, other)]
-        whole = [run or _ending_at(text, at) for run, text in zip(runs, (one, other), strict=True)]
-        if all(whole) and whole[0] != whole[1]:
-            self._names.part(*whole)
+        runs = [_run_at(text, at) for text in (one, other)]
+        if all(runs):
+            self._names.part(*runs)
 
     def _value(self, value: Any, whose: _Whose) -> Any:
         if isinstance(value, dict):
@@ -187,9 +186,10 @@ def words_of(text: str) -> list[str]:
     return list(dict.fromkeys(_WORDS.findall(text)))
 
 
-def _ending_at(text: str, at: int) -> str:
-    """Return the run that ends at a character: in one of two texts, the one that goes on parts there."""
-    return next((match[0] for match in _WORDS.finditer(text) if match.end() == at), "")
+def _run_at(text: str, at: int) -> str:
+    """Return the word or number that a character lies in; at an end, the one that ends or else begins there."""
+    touching = [match for match in _WORDS.finditer(text) if match.start() <= at <= match.end()]
+    return touching[0][0] if touching else ""
 
 
 def _is_name(value: Any) -> bool:

@@ -31,6 +31,8 @@ _THREAD = 6
 """Earlier requests of a conversation that are taken along where a pair alone does not show a finding."""
 _PLACES = 4
 """Places of a finding whose requests are taken along then."""
+_CROWD = 12
+"""Requests of the same model that are taken along at last."""
 _SHRINKING, _WORDING = 1_500, 600
 
 
@@ -48,6 +50,7 @@ class Repro(msgspec.Struct, frozen=True):
         alike: Tokens that both prompts begin with.
         expected: Cached tokens of the later one, by rule.
         usage: `none`, `as reported`, or `recounted` in proportion to the smaller prompts.
+        gap: Seconds between the two, where it takes them to see it.
     """
 
     rule: str
@@ -67,7 +70,7 @@ class Repro(msgspec.Struct, frozen=True):
     alike: int
     expected: tuple[Expected, ...]
     usage: str
-    times: bool
+    gap: float | None
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -152,21 +155,27 @@ def _first_that_shows(
 
 
 def _row_sets(linted: Linted, finding: Finding, before: int | None, row: int) -> Iterator[list[int]]:
-    """Yield which requests to take: the pair; then some of its conversation, and others that show the same."""
+    """Yield which requests to take, fewest first.
+
+    They are the pair; then some of its conversations, and others that show the same; then others of the same model
+    too, for rules that compare many.
+    """
     log = linted.log
-    order = {number: at for at, number in enumerate(log.conversations.order)}
-    pair = [row] if before is None else sorted({before, row}, key=order.__getitem__)
-    yield pair
-    thread = log.threads[log.conversations.conversation[row]]
-    at = thread.index(row)
-    wide = {*pair, *thread[max(0, at - _THREAD) : at + 3]}
-    places = {
-        (p.path, p.record) for o in finding.occurrences[:_PLACES] if o.pair for p in (o.pair.before, o.pair.after)
-    }
-    rows = log.rows
-    wide.update(number for number in range(len(rows)) if (rows.files[rows.file[number]], rows.record[number]) in places)
-    if len(wide) > len(pair):
-        yield sorted(wide, key=order.__getitem__)
+    rows, order = log.rows, {number: at for at, number in enumerate(log.conversations.order)}
+    taken = {row} if before is None else {before, row}
+    yield sorted(taken, key=order.__getitem__)
+    for number in tuple(taken):
+        thread = log.threads[log.conversations.conversation[number]]
+        at = thread.index(number)
+        taken.update(thread[max(0, at - _THREAD) : at + 3])
+    shown = [place.pair.after if place.pair else place.record for place in finding.occurrences]
+    earlier = [place.pair.before for place in finding.occurrences[:_PLACES] if place.pair]
+    places = {(ref.path, ref.record) for ref in (*shown[:_PLACES], *earlier) if ref is not None}
+    taken.update(number for number in order if (rows.files[rows.file[number]], rows.record[number]) in places)
+    yield sorted(taken, key=order.__getitem__)
+    others = [number for number in order if rows.model[number] == rows.model[row] and number not in taken]
+    near = sorted(others, key=lambda number: (abs(order[number] - order[row]), order[number]))
+    yield sorted({*taken, *near[:_CROWD]}, key=order.__getitem__)
 
 
 def _own(requests: Sequence[Request]) -> list[Sample] | None:
@@ -205,7 +214,8 @@ def _told(
     rows = linted.log.rows
     claim = next((c for c in linted.claims if c.rule == target.rule and c.after == pair.after), None)
     compared = next((p for p in linted.pairs if (p.before, p.after) == (pair.before, pair.after)), None)
-    records = [sample.record for sample in pair.samples]
+    timed = any(key in sample.record for sample in pair.samples for key in ("start_time", "end_time"))
+    gap = linted.log.times[pair.after] - linted.log.times[pair.before]
     usage = "none" if rows.reported_prompt[pair.after] < 0 else "as reported" if pair.recounted is None else "recounted"
     return Repro(
         rule=target.rule,
@@ -225,7 +235,7 @@ def _told(
         alike=compared.kept if compared else 0,
         expected=tuple(_expected(linted, pair, policies)),
         usage=usage,
-        times=any(key in record for record in records for key in ("start_time", "end_time")),
+        gap=gap if timed and 0 <= gap < math.inf else None,
     )
 
 

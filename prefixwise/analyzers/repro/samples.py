@@ -27,16 +27,31 @@ class Sample(msgspec.Struct, frozen=True):
     Attributes:
         record: Decoded JSON.
         path: Keys from the record to the body.
+        bare: Name of the field that stands there alone, where an exporter wrote no more of a body than its messages.
     """
 
     record: dict[str, Any]
     path: tuple[str, ...]
+    bare: str = ""
 
     @property
     def body(self) -> dict[str, Any]:
         """The request body."""
-        found: dict[str, Any] = next(resolve(self.record, self.path))
-        return found
+        found: Any = next(resolve(self.record, self.path))
+        body: dict[str, Any] = {self.bare: found} if self.bare else found
+        return body
+
+    def with_body(self, record: dict[str, Any], body: dict[str, Any]) -> Sample:
+        """Return a sample with another body, in another record that has a place for it."""
+        return Sample(placed(record, self.path, body[self.bare] if self.bare else body), self.path, self.bare)
+
+
+def placed(holder: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Return an object with another value at a path, copied as far as it changes; () is the object itself."""
+    if not path:
+        whole: dict[str, Any] = value
+        return whole
+    return {**holder, path[0]: value if len(path) == 1 else placed(holder[path[0]], path[1:], value)}
 
 
 def sample(request: Request, since: float) -> Sample:
@@ -67,7 +82,13 @@ def original(request: Request) -> Sample | None:
     if not isinstance(record, dict):
         return None
     path = _find(record, request, ())
-    return None if path is None else Sample(record, path)
+    if path is not None:
+        return Sample(record, path)
+    section = request.sections[0]
+    if len(request.sections) > 1 or not section.listed or "/" in section.pointer[1:]:
+        return None
+    path = _find_list(record, _items(section), ())
+    return None if path is None else Sample(record, path, section.pointer[1:])
 
 
 def body_of(request: Request) -> dict[str, Any]:
@@ -105,6 +126,19 @@ def _rebuilt(request: Request) -> dict[str, Any]:
     for section in request.sections:
         _put(body, parse_pointer(section.pointer), _items(section))
     return body
+
+
+def _find_list(value: Any, items: Any, at: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the keys that lead to a list of just these items."""
+    if value == items:
+        return at
+    if not isinstance(value, dict) or len(at) > _DEEPEST:
+        return None
+    for key, inner in value.items():
+        found = _find_list(inner, items, (*at, key))
+        if found is not None:
+            return found
+    return None
 
 
 def _without_usage(answer: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -62,7 +63,7 @@ def reworded(pair: Pair, claim: Claim, target: Target, oracle: Oracle, key: byte
 
     if holds(()):
         return Reworded(of(()), (), shows=True)
-    for pool in _pools(claim, parted):
+    for pool in _pools(claim, parted, pair):
         if holds(pool):
             kept = smallest(pool, holds, probes)
             return Reworded(of(kept), tuple(kept), shows=True)
@@ -71,27 +72,26 @@ def reworded(pair: Pair, claim: Claim, target: Target, oracle: Oracle, key: byte
 
 def _redacted(pair: Pair, parted: Difference | None, key: bytes, kept: Collection[str]) -> Pair:
     redactor = Redactor(Pseudonyms(key, kept))
-    if parted is not None and parted.char_offset:
+    if parted is not None and parted.char_offset is not None:
         redactor.part(parted.first_text, parted.second_text, parted.char_offset)
     return msgspec.structs.replace(pair, samples=tuple(_sample(sample, redactor) for sample in pair.samples))
 
 
 def _sample(sample: Sample, redactor: Redactor) -> Sample:
+    body = redactor.body(sample.body)
     if not sample.path:
-        return Sample(redactor.body(sample.record), ())
-    return Sample(_around(sample.record, sample.path, redactor), sample.path)
+        return Sample(body, ())
+    return sample.with_body(_around(sample.record, sample.path, redactor), body)
 
 
-def _around(record: dict[str, object], path: Sequence[str], redactor: Redactor) -> dict[str, object]:
-    """Return what stands around a body, and the body at `path`."""
-    found: dict[str, object] = {}
+def _around(record: dict[str, Any], path: Sequence[str], redactor: Redactor) -> dict[str, Any]:
+    """Return what stands around the body at `path`; the body stays as it is."""
+    found: dict[str, Any] = {}
     for name, value in record.items():
         if name != path[0]:
             found[name] = redactor.answer(value) if name == _ANSWER else redactor.around(value)
-        elif len(path) == 1 or not isinstance(value, dict):
-            found[name] = redactor.body(value)
         else:
-            found[name] = _around(value, path[1:], redactor)
+            found[name] = value if len(path) == 1 else _around(value, path[1:], redactor)
     return found
 
 
@@ -104,19 +104,38 @@ def _parted(requests: Sequence[Request] | None, pair: Pair) -> Difference | None
         return None
 
 
-def _pools(claim: Claim, parted: Difference | None) -> Iterator[list[str]]:
-    """Yield the words that may be kept: of the quoted value and its labels; then of the whole values that differ."""
+def _pools(claim: Claim, parted: Difference | None, pair: Pair) -> Iterator[list[str]]:
+    """Yield the words that may be kept, fewest first.
+
+    They are those of the quoted value and its labels; of the whole values that differ; and those that exporters wrote
+    around the bodies, by which a reader knows their format.
+    """
     quotes = [text for text in (claim.from_text, claim.to_text) if text]
     values: list[str] = []
-    if parted is not None and parted.char_offset is not None:
+    if parted is not None:
         values = [parted.first_text, parted.second_text]
-        found = hunks(*values) if max(map(len, values)) <= _LONGEST else ()
+        found = hunks(*values) if parted.char_offset is not None and max(map(len, values)) <= _LONGEST else ()
         if found:
             quote = quoted(values[0], values[1], found[0])
             quotes += [quote.from_text, quote.to_text, quote.line_before, quote.line_after, *quote.scope]
-    elif parted is not None:
-        values = [parted.first_text, parted.second_text]
-    for texts in (quotes, [*quotes, *(value for value in values if len(value) <= _LONGEST)]):
+    values = [value for value in values if len(value) <= _LONGEST]
+    around = [text for sample in pair.samples for text in _texts_around(sample.record, sample.path)]
+    for texts in (quotes, [*quotes, *values], [*quotes, *values, *around]):
         words = dict.fromkeys(word for text in texts for word in words_of(text))
         if words:
             yield list(words)
+
+
+def _texts_around(value: Any, path: Sequence[str]) -> Iterator[str]:
+    """Yield the texts that stand around the body at `path`, answers left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_around(item, ("",))
+    elif isinstance(value, dict) and path:
+        for name, inner in value.items():
+            if name != path[0] and name != _ANSWER:
+                yield from _texts_around(inner, ("",))
+            elif name == path[0] and len(path) > 1:
+                yield from _texts_around(inner, path[1:])

@@ -96,7 +96,7 @@ class BreakpointLostByGateway(LogRule):
             tokens = stable_tokens(log, row)
             if log.written(row) is None and tokens < enough:
                 continue
-            place = log.of(row).markers[-1]
+            place = log.of(row).markers[0]
             yield Claim(
                 rule=self.name,
                 where=where_of(place),

@@ -200,6 +200,7 @@ class BreakpointMisplaced(LogRule):
             before=link.before,
             field=place.pointer,
             lost=missed(log, row, tokens),
+            severity=Severity.INFO if row in log.explained else None,  # the change is the first thing to mend
             cause="behind a change",
             evidence=("nothing is read, and nearly the whole prompt is written each time",),
             message="The first marker stands on a block that changes; the constant text before it has none and is "

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.key_rate import A_MINUTE, Crowd, crowds
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.single_use import fresh_every_time
-from prefixwise.analyzers.lint.stakes import below_minimum, is_new_start, too_little, usage_says, warm
+from prefixwise.analyzers.lint.stakes import below_minimum, common_served, is_new_start, too_little, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import KEY_HEADERS, last_name
 from prefixwise.analyzers.rule import RULES, LogRule
-from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.analyzers.values.hunks import common_prefix
+from prefixwise.core.finding import Confidence, Mode, Severity, Where
 
 _FIELD = "/prompt_cache_key"
 _NAME = "prompt_cache_key"
@@ -51,6 +52,8 @@ class CacheKeyUnstable(LogRule):
 
     name = "cache-key-unstable"
     code = "PW405"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.CACHE_KEY})
     summary = "The cache key is another one on each turn, or one for far too many requests"
     severity = Severity.HIGH
     fix = "Derive the cache key from the conversation, or from the prompt that calls share, and keep it."
@@ -90,13 +93,14 @@ class CacheKeyUnstable(LogRule):
 
     def _single_calls(self, pairs: list[Compared]) -> Iterator[Claim]:
         """Claim calls of one turn each of which has a key of its own, unless most are served all the same."""
-        if sum(pair.served is Served.HIT for pair in pairs) * 2 >= len(pairs):
+        missed = [pair for pair in pairs if common_served(pair) is not Served.HIT]
+        if 2 * len(missed) <= len(pairs):
             return
         message = (
             "Each call has a cache key of its own, so none finds what the calls before it left of the same prompt."
         )
-        for pair in pairs:
-            if _matters(pair.log, pair.after) is not False and pair.served is not Served.HIT:
+        for pair in missed:
+            if _matters(pair.log, pair.after) is not False:
                 field, before, after = _keys(pair)
                 yield self._claim(pair, field, before, after, message, ())
 
@@ -129,7 +133,7 @@ class CacheKeyUnstable(LogRule):
             after=pair.after,
             before=pair.before,
             field=field,
-            char_offset=None if before is None or after is None else common_characters(before, after),
+            char_offset=None if before is None or after is None else common_prefix(before, after),
             from_text=before,
             to_text=after,
             severity=Severity.INFO if below_minimum(pair) else None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class ClockInPrefix(MovingValue):
@@ -35,6 +36,8 @@ class ClockInPrefix(MovingValue):
 
     name = "clock-in-prefix"
     code = "PW101"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.CLOCK})
     summary = "A date or time in the prefix ticks from call to call"
     severity = Severity.CRITICAL
     fix = (

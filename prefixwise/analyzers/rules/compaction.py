@@ -82,13 +82,14 @@ def _summed_up(pair: Compared, alignment: Alignment) -> int:
     told = not summaries.isdisjoint(second[start : start + 2])
     if alignment.tail is not None:
         gone, new = alignment.tail[0] - start, alignment.tail[1] - start
-        if not 1 <= new < _MOST_NEW:
+        if not 1 <= new < _MOST_NEW or not set(first).isdisjoint(second[start : start + new]):
             return 0
         again = told and not summaries.isdisjoint(first[start : start + gone])  # a summary that is rolled on
         enough = gone >= (_MANY - 1 if told else _MANY) + new - 1 and not _is_alike(alignment)
         return gone if again or enough else 0
     gone, new = len(first) - start, len(second) - start
-    if alignment.kept or new > _MOST_NEW or gone < max(_MANY, 2 * new) or pair.verdict is Verdict.PREFIX:
+    kept = len(alignment.kept) - told  # a word of thanks for a summary is the same each time
+    if kept > 0 or new > _MOST_NEW or gone < max(_MANY, 2 * new) or pair.verdict is Verdict.PREFIX:
         return 0
     if told:
         return gone

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.rule import RULES, PairRule
@@ -10,8 +12,8 @@ from prefixwise.core.request import Part
 from prefixwise.corpus.outlines import Shape
 
 _SHOWN = {Shape.STRING: '"…" (a plain string)', Shape.ONE_BLOCK: '[{"type": "text", …}] (a list of one block)'}
-# Whose models are served by their makers only, so that Chat Completions bodies for them go through a relay.
-_CLOSED = frozenset({"anthropic", "gemini"})
+# Names under which people run open models on engines of their own, which see tokens and no bytes.
+_OPEN_WEIGHTS = re.compile(r"(?i:local|\bvllm\b|sglang|lora|awq|gguf|fp8|int4)|^[A-Za-z][\w.-]*/[A-Z]")
 
 
 class ContentShapeFlip(PairRule):
@@ -94,9 +96,9 @@ def _is_relayed(pair: Compared) -> bool:
     if pair.b.request.api != "openai-chat" or log.is_engine(pair.after):
         return False
     provider, model = rows.providers[rows.provider[pair.after]], log.model(pair.after)
-    if provider in _CLOSED or (provider == "openai" and "/" in model):
-        return True
-    return pair.served is Served.MISS and provider != "openai"
+    if provider == "openai" and "/" not in model:
+        return False
+    return pair.served is Served.MISS or _OPEN_WEIGHTS.search(model) is None
 
 
 def _value(part: Part) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class CounterInPrefix(MovingValue):
@@ -33,6 +34,8 @@ class CounterInPrefix(MovingValue):
 
     name = "counter-in-prefix"
     code = "PW103"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.COUNTER})
     summary = "A number in the prefix counts up or down with each call"
     severity = Severity.CRITICAL
     fix = "Move the figure to the newest message, or render it in steps that change rarely."

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Severity, Where
+from prefixwise.core.finding import Mode, Severity, Where
 
 
 class EnvStateInPrefix(MovingValue):
@@ -33,6 +34,8 @@ class EnvStateInPrefix(MovingValue):
 
     name = "env-state-in-prefix"
     code = "PW104"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.ENVIRONMENT})
     summary = "Directory, git status, file list or host in the prefix changes"
     severity = Severity.HIGH
     fix = (

@@ -19,7 +19,7 @@ _ENDING = 2
 
 
 class EphemeralInjectionMoved(HistoryRule):
-    """# A reminder rides on the newest message and is gone when that is sent again
+    r"""# A reminder rides on the newest message and is gone when that is sent again
 
     A harness adds something to the newest message of a copy (a reminder, the state of a to-do list, the time) and
     stores the message without it. On the next turn the same message is sent bare, and the reminder rides on the new one.
@@ -33,13 +33,13 @@ class EphemeralInjectionMoved(HistoryRule):
     cached part and accept that it is never read from the cache, and place the cache marker in front of it.
 
     ```jsonl bad
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\\nThe plan is empty.\\n</reminder>\\nWhen does the first ferry leave?"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "<reminder>\\nThe plan is empty.\\n</reminder>\\nAnd the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\nThe plan is empty.\n</reminder>\nWhen does the first ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "<reminder>\nThe plan is empty.\n</reminder>\nAnd the second?"}]}
     ```
 
     ```jsonl good
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\\nThe plan is empty.\\n</reminder>\\nWhen does the first ferry leave?"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\\nThe plan is empty.\\n</reminder>\\nWhen does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "<reminder>\\nThe plan is empty.\\n</reminder>\\nAnd the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\nThe plan is empty.\n</reminder>\nWhen does the first ferry leave?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "<reminder>\nThe plan is empty.\n</reminder>\nWhen does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "<reminder>\nThe plan is empty.\n</reminder>\nAnd the second?"}]}
     ```
     """  # noqa: E501
 
@@ -102,7 +102,7 @@ def _in_message(alignment: Alignment) -> _Injection | None:
 def _block(change: Replaced) -> _Injection | None:
     """Return an addition that is a block of its own."""
     blocks = change.lefts or change.rights
-    if change.lefts and change.rights or any(block.kind is not BlockKind.TEXT for block in blocks):
+    if (change.lefts and change.rights) or any(block.kind is not BlockKind.TEXT for block in blocks):
         return None
     if not any(has_words(block.text) for block in blocks):
         return None
@@ -139,7 +139,7 @@ def _stretch(alignment: Alignment, change: Replaced) -> _Injection | None:
 
 
 def _whole_units(text: str, stretch: str) -> str:
-    """Return a stretch moved so that it begins with its own opening mark, where what it shares with its neighbour hid it.
+    """Return a stretch moved so that it begins with its own opening mark, which its neighbour's may hide.
 
     `<a>x</a>` taken out in front of another `<a>` differs from `a>x</a><` by where one begins to look.
     """

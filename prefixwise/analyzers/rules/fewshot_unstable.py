@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Severity, Where
+from prefixwise.core.finding import Mode, Severity, Where
 
 
 class FewshotUnstable(MovingValue):
@@ -30,6 +31,8 @@ class FewshotUnstable(MovingValue):
 
     name = "fewshot-unstable"
     code = "PW107"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.EXAMPLES})
     summary = "Few-shot examples come in another order, or are others, on each call"
     severity = Severity.MEDIUM
     fix = "Fix the examples and their order for each version of the prompt, or put them behind the constant text."

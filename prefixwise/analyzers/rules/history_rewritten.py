@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
+from prefixwise.analyzers.lint.alike import alike_letters, alike_texts
 from prefixwise.analyzers.lint.blocks import BlockKind
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
@@ -12,16 +13,21 @@ from prefixwise.analyzers.lint.history import HistoryRule, name_of, replaced
 from prefixwise.analyzers.lint.injections import around, has_words
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.describe import describe
+from prefixwise.analyzers.values.hunks import Hunk, hunks
+from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Severity, Where
 
 _MODEL = ("assistant", "model")
 _LEAST_RAW = 2
+_MUCH_SHORTER = 3
+"""How many times shorter another first message must be to be a shortened one, and not one with other passages."""
 _OFTEN = 3
 """Edits in one conversation from which they are its client's doing and not its user's."""
 
 
 class HistoryRewritten(HistoryRule):
-    """# An earlier message is sent again in other words
+    r"""# An earlier message is sent again in other words
 
     A request that continues a conversation must repeat what was sent before, character for character. Where an earlier
     message differs, everything from it on is computed again. Typical is a question that is sent inside a template (with
@@ -38,8 +44,8 @@ class HistoryRewritten(HistoryRule):
     the result of a tool call, which stays in the history as an ordinary message.
 
     ```jsonl bad
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "Use these lines:\\n05:40 quay 1\\n07:10 quay 2\\nQuestion: When does the first ferry leave?\\nAnswer in one sentence."}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "Use these lines:\\n05:40 quay 1\\n07:10 quay 2\\nQuestion: And the second?\\nAnswer in one sentence."}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "Use these lines:\n05:40 quay 1\n07:10 quay 2\nQuestion: When does the first ferry leave?\nAnswer in one sentence."}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "Use these lines:\n05:40 quay 1\n07:10 quay 2\nQuestion: And the second?\nAnswer in one sentence."}]}
     ```
 
     ```jsonl good
@@ -59,16 +65,15 @@ class HistoryRewritten(HistoryRule):
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         if alignment.start >= alignment.newest:
             return None
-        return self._edited(pair, alignment) or self._wrapped(pair, alignment)
+        return self._edited(pair, alignment) or self._wrapped(pair, alignment) or self._reworded(pair, alignment)
 
     def otherwise(self, pair: Compared) -> Claim | None:
-        change = pair.change
-        if change is not None and pair.turn and not pair.in_history and change.where is Where.SYSTEM:
+        change, alignment = pair.change, pair.alignment
+        if change is not None and pair.turn and alignment is None and change.where is Where.SYSTEM:
             message = "The system prompt is rewritten inside a conversation; nothing behind it is served."
             claim = self.claim(pair, change.field, message, change.before, change.after)
             claim.where, claim.char_offset = Where.SYSTEM, change.char_offset
             return claim
-        alignment = pair.alignment
         if change is None or alignment is None or alignment.start >= alignment.newest:
             return None
         message = f"{_what_happened(alignment)}; everything behind it is computed again."
@@ -126,6 +131,34 @@ class HistoryRewritten(HistoryRule):
         claim.confidence = Confidence.CERTAIN
         claim.cause = ("template", bare_now)
         return claim
+
+    def _reworded(self, pair: Compared, alignment: Alignment) -> Claim | None:
+        """Return a claim where words have changed and no value has: what rules for moving values must not take."""
+        change = pair.change
+        partner = alignment.partner.get(alignment.start)
+        if change is None or partner != alignment.start or not change.is_text or change.right is None:
+            return None
+        found = hunks(change.before, change.after)
+        by_model = change.right.role in _MODEL  # what differs in an answer was not retrieved for it
+        mended = alike_letters(change.before, change.after) and not any(map(_is_value, found))
+        other = not alike_texts(change.before, change.after) and (
+            alignment.start > 0 or _MUCH_SHORTER * len(change.after) < len(change.before)
+        )
+        if not found or not (by_model or mended or other):
+            return None
+        if describe(change.before, change.after, found[0]).kind not in (SpanKind.PROSE, SpanKind.OTHER):
+            return None
+        put_right = ", put right" if mended and not by_model else ""
+        message = f"{_what_happened(alignment)}{put_right}; everything behind it is computed again."
+        claim = self.claim(pair, change.field, message, change.before, change.after)
+        claim.char_offset = change.char_offset
+        return claim
+
+
+def _is_value(hunk: Hunk) -> bool:
+    """Say whether a differing stretch may be a value, and not letters of a word or a mark."""
+    text = hunk.before_text + hunk.after_text
+    return not text.strip() or any(character.isdigit() for character in text)
 
 
 def _what_happened(alignment: Alignment) -> str:

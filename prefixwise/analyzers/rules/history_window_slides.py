@@ -11,7 +11,8 @@ from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, messages, offset_in
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES
-from prefixwise.core.finding import Confidence, Severity
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.core.finding import Confidence, Mode, Severity
 
 _PINNED = 2
 """Messages at the head of a history that a window may keep."""
@@ -48,6 +49,8 @@ class HistoryWindowSlides(HistoryRule):
 
     name = "history-window-slides"
     code = "PW303"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.WINDOW})
     summary = "Old messages are dropped on every turn, so the head of the history never stays the same"
     severity = Severity.HIGH
     fix = "Drop old messages in blocks, with many turns between two drops, or sum them up once at a mark."
@@ -55,7 +58,9 @@ class HistoryWindowSlides(HistoryRule):
 
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         dropped = _dropped(alignment)
-        if not dropped or alignment.start > _PINNED and _are_tools(alignment, dropped):
+        if not dropped or _are_of(alignment, dropped, (BlockKind.THOUGHT,)):
+            return None
+        if alignment.start > _PINNED and _are_of(alignment, dropped, (BlockKind.CALL, BlockKind.RESULT)):
             return None
         left, right = alignment.before(alignment.start), alignment.after(alignment.start)
         same_role = left.entry.role == right.entry.role
@@ -96,11 +101,11 @@ def _dropped(alignment: Alignment) -> int:
     return tail[0] - tail[1] if tail is not None and tail[1] == alignment.start else 0
 
 
-def _are_tools(alignment: Alignment, dropped: int) -> bool:
-    """Say whether all that was dropped is tool calls and their results."""
+def _are_of(alignment: Alignment, dropped: int, kinds: tuple[BlockKind, ...]) -> bool:
+    """Say whether all that was dropped is of some kinds."""
     numbers = range(alignment.start, alignment.start + dropped)
     blocks = (block for number in numbers for block in alignment.before(number).blocks)
-    return all(block.kind in (BlockKind.CALL, BlockKind.RESULT) for block in blocks)
+    return all(block.kind in kinds for block in blocks)
 
 
 def _begins_with_text(alignment: Alignment) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class LocaleDependentFormat(MovingValue):
@@ -29,6 +30,8 @@ class LocaleDependentFormat(MovingValue):
 
     name = "locale-dependent-format"
     code = "PW109"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.LOCALE})
     summary = "The same value is formatted for another locale"
     severity = Severity.MEDIUM
     fix = "Format numbers and dates of prompts with one fixed locale."

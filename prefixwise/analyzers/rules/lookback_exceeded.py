@@ -12,8 +12,8 @@ from prefixwise.analyzers.lint.marker_places import MarkerPlace
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
 
-_LEAST = 64
-"""Tokens below which an entry that was not found costs nothing to speak of."""
+_LEAST = 4
+"""Tokens by which a reported read may fall short of an entry that was found."""
 
 
 class LookbackExceeded(LogRule):

@@ -12,13 +12,13 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.history import HistoryRule, Replaced, replaced
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.thoughts import without_thoughts
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Confidence, Severity
 
-_SPELT_OUT = re.compile(r"(?s)\s*<(think|thinking|thought|reasoning)>.*?</\1>\s*")
 # Models whose provider leaves thoughts of earlier turns out of the prompt by itself, so that nothing else can be sent.
 _STRIPPED_BY_PROVIDER = re.compile(
-    r"claude-(?:3|4-|haiku-[34]|sonnet-4[-.]5|(?:opus|sonnet)-4(?:[-.][01])?(?:[-@:]v?\d|$))"
+    r"claude-(?:3|4-|haiku-[34]|sonnet-4[-.]5|(?:opus|sonnet)-4(?:[-.][01])?(?:[-@]\d{8}|[-:@]v\d|$))"
     r"|deepseek-(?:reasoner|r1)|qwq|qwen3|gpt-oss",
     re.IGNORECASE,
 )
@@ -54,7 +54,10 @@ class ReasoningStripped(HistoryRule):
     code = "PW306"
     summary = "The model's thoughts of earlier turns vanish or appear when the history is sent again"
     severity = Severity.MEDIUM
-    fix = "Send thoughts back unchanged to models that keep them; else mark the cache before the first message with thoughts."
+    fix = (
+        "Send thoughts back unchanged to models that keep them; else mark the cache in front of the first message with "
+        "thoughts."
+    )
     rank = 22
 
     def detect(self, pair: Compared) -> Claim | None:
@@ -148,13 +151,9 @@ def _spelt_out(change: Replaced) -> _Thoughts | None:
         return None
     one, other = change.lefts[0].text, change.rights[0].text
     field = change.right.entry.pointer + change.rights[0].place
-    if _without(one) == other.strip() != one.strip():
+    if without_thoughts(one) == other.strip() != one.strip():
         return _Thoughts(field, one, other, "vanish")
-    return _Thoughts(field, one, other, "appear") if _without(other) == one.strip() != other.strip() else None
-
-
-def _without(text: str) -> str:
-    return _SPELT_OUT.sub("", text, count=1).strip()
+    return _Thoughts(field, one, other, "appear") if without_thoughts(other) == one.strip() != other.strip() else None
 
 
 def _opens_turn(alignment: Alignment) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Severity, Where
+from prefixwise.core.finding import Mode, Severity, Where
 
 
 class RelativeTimeInHistory(MovingValue):
@@ -31,6 +32,8 @@ class RelativeTimeInHistory(MovingValue):
 
     name = "relative-time-in-history"
     code = "PW110"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.RELATIVE_TIME})
     summary = "Ages of messages are rendered again on each call"
     severity = Severity.HIGH
     fix = "Write the time of a message once, as a date and time, when it is stored."

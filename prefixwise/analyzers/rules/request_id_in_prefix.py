@@ -8,8 +8,9 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Confidence, Safety, Severity, Where
+from prefixwise.core.finding import Confidence, Mode, Safety, Severity, Where
 
 _FEW = 3
 _BRACKETS = " \t[](){}<>\"'`.,;:#"
@@ -41,6 +42,8 @@ class RequestIdInPrefix(MovingValue):
 
     name = "request-id-in-prefix"
     code = "PW102"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.IDENTIFIER})
     summary = "An id in the prefix is another one on each call"
     severity = Severity.CRITICAL
     fix = "Move the id out of the prompt into metadata or a header; where the model needs it, into the newest message."

@@ -5,8 +5,9 @@ from __future__ import annotations
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
-from prefixwise.core.finding import Severity, Where
+from prefixwise.core.finding import Mode, Severity, Where
 
 
 class RetrievedTextInPrefix(MovingValue):
@@ -34,6 +35,8 @@ class RetrievedTextInPrefix(MovingValue):
 
     name = "retrieved-text-in-prefix"
     code = "PW105"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.RETRIEVED})
     summary = "Passages, notes or search results in the prefix change from turn to turn"
     severity = Severity.CRITICAL
     fix = (

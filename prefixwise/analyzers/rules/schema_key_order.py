@@ -13,7 +13,8 @@ from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange, same_apart_from_order
 from prefixwise.analyzers.rule import RULES
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class SchemaKeyOrder(ChangedTools):
@@ -44,6 +45,8 @@ class SchemaKeyOrder(ChangedTools):
 
     name = "schema-key-order"
     code = "PW204"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.KEY_ORDER})
     summary = "A tool or output schema comes with its keys in another order"
     severity = Severity.CRITICAL
     fix = "Write schemas once, with sorted keys, and send the same bytes from every worker."

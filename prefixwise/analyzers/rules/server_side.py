@@ -13,6 +13,9 @@ from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.caches.facts import Family, System
 from prefixwise.core.finding import Confidence, Severity, Verdict, Where
 
+_MOST = 0.75
+"""Share of a prompt from which a read is no miss."""
+
 
 class ServerSide(LogRule):
     """# Not your text: the cache missed for a reason that the log does not show
@@ -57,7 +60,10 @@ class ServerSide(LogRule):
         links = log.conversations.links
         for row in log.conversations.order:
             link = links[row]
-            if link is None or row in log.explained or log.cached(row) is None or log.vendor_names_change(row):
+            cached = log.cached(row)
+            if link is None or cached is None or cached >= _MOST * log.prompt(row) or row in log.explained:
+                continue
+            if log.vendor_names_change(row):
                 continue
             pair = compare(log, link.before, row, turn=link.turn)
             if pair.served is Served.MISS and pair.verdict is not Verdict.BREAKS and pair.same_model:

@@ -14,7 +14,7 @@ from prefixwise.core.request import Part
 
 
 class ToolArgsReserialised(HistoryRule):
-    """# Arguments of tool calls are written anew
+    r"""# Arguments of tool calls are written anew
 
     The arguments of a tool call are a text that the model wrote: its key order, its spaces, its `2.0`. Code that parses
     them, keeps the object (in a JSON column, say, which sorts keys) and dumps it again for the next request sends the
@@ -27,13 +27,13 @@ class ToolArgsReserialised(HistoryRule):
     time included.
 
     ```jsonl bad
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\\"quay\\": 2, \\"day\\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\\"day\\":1,\\"quay\\":2}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\"quay\": 2, \"day\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\"day\":1,\"quay\":2}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
     ```
 
     ```jsonl good
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\\"quay\\": 2, \\"day\\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\\"quay\\": 2, \\"day\\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\"quay\": 2, \"day\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "departures", "arguments": "{\"quay\": 2, \"day\": 1}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
     ```
     """  # noqa: E501
 

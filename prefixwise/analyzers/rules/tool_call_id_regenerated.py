@@ -13,7 +13,7 @@ from prefixwise.core.finding import Confidence, Severity
 
 
 class ToolCallIdRegenerated(HistoryRule):
-    """# Tool calls get new ids when they are sent again
+    r"""# Tool calls get new ids when they are sent again
 
     The id of a tool call is part of the prompt. An adapter that rebuilds the history from its own records and makes up
     an id each time sends the same call under another name: everything from the first call on is computed again. The
@@ -23,13 +23,13 @@ class ToolCallIdRegenerated(HistoryRule):
     (name, arguments, place in the conversation) instead of drawing one.
 
     ```jsonl bad
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\\"day\\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_9sMx0a", "type": "function", "function": {"name": "departures", "arguments": "{\\"day\\":1}"}}]}, {"role": "tool", "tool_call_id": "call_9sMx0a", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\"day\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_9sMx0a", "type": "function", "function": {"name": "departures", "arguments": "{\"day\":1}"}}]}, {"role": "tool", "tool_call_id": "call_9sMx0a", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
     ```
 
     ```jsonl good
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\\"day\\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}]}
-    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\\"day\\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\"day\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}]}
+    {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "call_Hq27Fd", "type": "function", "function": {"name": "departures", "arguments": "{\"day\":1}"}}]}, {"role": "tool", "tool_call_id": "call_Hq27Fd", "content": "05:40, 07:10"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And the second?"}]}
     ```
     """  # noqa: E501
 

@@ -17,7 +17,8 @@ from prefixwise.core.finding import Confidence, Severity
 _SHARE, _LEAST = 0.8, 40
 """Share of its length that a result must have lost at least, and characters."""
 _PLACEHOLDER = re.compile(
-    r"(?i)remov|clear|omit|truncat|elid|prun|trimm|compact|hidden|dropped|deleted|no longer|old (?:tool )?result|\.\.\.|…"
+    r"(?i)remov|clear|omit|truncat|elid|prun|trimm|compact|hidden|dropped|deleted|no longer|old (?:tool )?result"
+    r"|\.\.\.|…"
 )
 _LONGEST_PLACEHOLDER = 300
 
@@ -51,8 +52,8 @@ class ToolResultPruned(HistoryRule):
     summary = "Results of earlier tool calls are replaced by something shorter"
     severity = Severity.HIGH
     fix = (
-        "Cut old results only when the prefix is lost anyway (compaction, expired cache), many in one go, and leave the "
-        "placeholders as they are."
+        "Cut old results only when the prefix is lost anyway (compaction, expired cache), many in one go, and leave "
+        "the placeholders as they are."
     )
     rank = 36
 
@@ -93,7 +94,8 @@ def _pruned(alignment: Alignment) -> _Pruned | None:
     right = change.rights[0]
     if not is_cut_short(left.text, right.text) or (left.id and left.id.text) != (right.id and right.id.text):
         return None
-    words = f"The result of an earlier tool call, {len(left.text):,} characters, is replaced by {len(right.text):,} characters"
+    lengths = f"{len(left.text):,} characters, is replaced by {len(right.text):,} characters"
+    words = f"The result of an earlier tool call, {lengths}"
     return _Pruned(change.right.entry.pointer + right.place, (left.text, right.text), words)
 
 

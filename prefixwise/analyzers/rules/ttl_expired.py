@@ -104,9 +104,8 @@ def _only_head_is_left(pair: Compared) -> bool:
 def _whole(pair: Compared) -> int:
     """Return the tokens that should have been served, in the provider's own."""
     log = pair.log
-    if pair.turn and log.uncached(pair.before) is not None:
-        return min(log.prompt(pair.before), log.prompt(pair.after))
-    return log.scaled(pair.after, pair.at_stake)
+    reported = log.reported_in_common(pair.before, pair.after) if pair.turn else None
+    return reported if reported is not None else log.scaled(pair.after, pair.at_stake)
 
 
 def _evidence(pair: Compared) -> list[str]:

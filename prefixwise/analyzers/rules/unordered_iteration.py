@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class UnorderedIteration(MovingValue):
@@ -31,6 +32,8 @@ class UnorderedIteration(MovingValue):
 
     name = "unordered-iteration"
     code = "PW108"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.UNORDERED})
     summary = "Lines or parts of the prefix come in another order"
     severity = Severity.HIGH
     fix = "Sort the parts before they are rendered."

@@ -6,8 +6,9 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Confidence, Safety, Severity, Where
+from prefixwise.core.finding import Confidence, Mode, Safety, Severity, Where
 
 _FEW = 2
 _SHARED = 0.5
@@ -42,6 +43,8 @@ class UserDataFirst(MovingValue):
 
     name = "user-data-first"
     code = "PW106"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.PERSON})
     summary = "What belongs to one user stands in front of text that is the same for all"
     severity = Severity.HIGH
     fix = "Move the user's data behind the text that all users share."

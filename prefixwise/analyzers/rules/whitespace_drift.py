@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.finding import Mode, Safety, Severity, Where
 
 
 class WhitespaceDrift(MovingValue):
@@ -33,6 +34,8 @@ class WhitespaceDrift(MovingValue):
 
     name = "whitespace-drift"
     code = "PW111"
+    modes = (Mode.LOG, Mode.STATIC)
+    volatile = frozenset({VolatileKind.WHITE_SPACE})
     summary = "The same words with other white space"
     severity = Severity.MEDIUM
     fix = "Store and send each text exactly as it was sent or received; do not trim."

@@ -56,8 +56,8 @@ def age(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as a time relative to now."""
     if not place.swapped:
         return None
-    first = _phrase_at(place.line_before, place.part, place.before_end)
-    second = _phrase_at(place.line_after, place.part, place.after_end)
+    first = _phrase_at(place.old.line, place.old.part, place.old.end)
+    second = _phrase_at(place.new.line, place.new.part, place.new.end)
     if not first or not second or first == second:
         return None
     return Candidate(SpanKind.RELATIVE_TIME, Confidence.LIKELY, ("says how long ago something was, counted from now",))

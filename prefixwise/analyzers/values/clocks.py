@@ -26,7 +26,7 @@ _NOW = word_set(
     tonight hour minute epoch unix generated rendered received sent updated refreshed fetched captured started
     iat nbf asof local utc gmt heute jetzt aktuell aktuelle aktuelles datum uhrzeit zeit zeitstempel stand
     wochentag aujourd'hui aujourd maintenant heure jour hoy ahora fecha hora actual oggi ora data adesso hoje
-    agora vandaag nu tijd huidige idag klockan tid dzisiaj dziś godzina сегодня сейчас дата время
+    agora vandaag nu tijd huidige idag dato klockan tid dzisiaj dziś godzina сегодня сейчас дата время
     """
 )
 _NOW_PHRASE = re.compile(
@@ -70,12 +70,12 @@ def clock(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
-    if not place.swapped or is_listing(place.line_after):
+    if not place.swapped or is_listing(place.new.line):
         return None
-    if not (_may_be_time(place.from_value) and _may_be_time(place.to_value)):
+    if not (_may_be_time(place.old.value) and _may_be_time(place.new.value)):
         return _part_of_day(place)
-    first = clock_at(place.line_before, place.part, place.before_end)
-    second = clock_at(place.line_after, place.part, place.after_end)
+    first = clock_at(place.old.line, place.old.part, place.old.end)
+    second = clock_at(place.new.line, place.new.part, place.new.end)
     if first is None or second is None:
         return _named_unit(place)
     if first.bare != second.bare:
@@ -98,7 +98,7 @@ def _judged(
     evidence = [
         f"a {'run of digits that counts time' if value.bare else 'date or time'} that names the {value.precision}"
     ]
-    left = place.line_after[max(0, value.start - _NEAR) : value.start]
+    left = place.new.line[max(0, value.start - _NEAR) : value.start]
     before = place.label_words | frozenset(words_of(left)[-3:])
     planned = bool(before & _PLANNED)
     if value.bare and before & _NUMBERED:
@@ -149,7 +149,7 @@ def _steps(series: Sequence[str]) -> list[float]:
 
 def _part_of_day(place: Quoted) -> Candidate | None:
     """Return the reading of `Good morning` against `Good evening`."""
-    values = {place.from_value.lower(), place.to_value.lower()}
+    values = {place.old.value.lower(), place.new.value.lower()}
     if not values <= _PARTS_OF_DAY:
         return None
     told = bool(place.label_words & _NOW) or place.left.lower().endswith(("good ", "guten ", "bon "))
@@ -160,8 +160,8 @@ def _part_of_day(place: Quoted) -> Candidate | None:
 def _named_unit(place: Quoted) -> Candidate | None:
     """Return the reading of a plain number whose label is a unit of time: `hour: 9`, `Current year: 2026`."""
     unit = _UNITS.get(place.label.removeprefix("current "))
-    values = place.from_value, place.to_value
-    if unit is None or not all(value.isdigit() and len(value) <= 4 and int(value) in unit[1] for value in values):
+    values = place.values
+    if unit is None or not all(value.isdecimal() and len(value) <= 4 and int(value) in unit[1] for value in values):
         return None
     return Candidate(SpanKind.CLOCK, Confidence.LIKELY, (f"its label names the {unit[0]}",), precision=unit[0])
 

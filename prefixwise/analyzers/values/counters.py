@@ -31,9 +31,11 @@ _OTHERWISE = word_set(
     salary balance dose bpm seed
     """
 )
-_LIMITS = word_set("max maximum min minimum limit limits cap threshold ceiling default per size")
+_LIMITS = word_set("most max maximum min minimum limit limits cap threshold ceiling default per size")
 _RUNNING = word_set("remaining left used spent consumed so far")
-_NUMERIC = re.compile(r"(?:[$€£+-]?\s?\d(?:[\d,._:'’ \u00a0\u202f]*\d)?\s?(?:[kKmMhs%]|min)?[\s/()]{0,3}(?:- |of )?)+")
+_UNIT = re.compile(r"(?<=\d)\s?(?:[kKmMhs]|min)(?!\w)|(?<=\s)of(?=\s)")
+_SIGNS = re.compile(r"[\d\s,._:%/$€£'’()\u00a0\u202f+–—-]+")
+_CODE = re.compile(r"\d-\d|\d\.\d+\.\d{1,2}(?!\d)")
 _MIXED = 0.6
 """Share of steps in one direction from which a labelled number still counts as a counter: budgets are refilled."""
 
@@ -45,9 +47,9 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
         place: The values in their context.
         series: The values of this place in order of time, where more than the two are known.
     """
-    if not place.swapped or not _NUMERIC.fullmatch(place.from_value) or not _NUMERIC.fullmatch(place.to_value):
+    if not place.swapped or not (_is_numeric(place.old.value) and _is_numeric(place.new.value)):
         return None
-    pair = _number_at(place.line_before, place.part), _number_at(place.line_after, place.part)
+    pair = _number_at(place.old.line, place.old.part), _number_at(place.new.line, place.new.part)
     if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
         return None
     steps = _steps(series) if len(series) > 2 else []
@@ -57,12 +59,18 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     # A word beside the number says what is counted; the words of a far heading often speak of something else.
     words = place.label_words | place.words_before | place.words_behind | frozenset(" ".join(place.scope[:2]).split())
     told = bool(words & _TELLING)
-    limit = bool(place.label_words & _LIMITS) and not place.label_words & _RUNNING
+    limit = bool((place.label_words | place.words_before) & _LIMITS) and not words & _RUNNING
     of_its_own = bool((place.label_words | place.words_before) & _OTHERWISE) and not place.label_words & _TELLING
     denied = limit or of_its_own
     return Candidate(
         SpanKind.COUNTER, _confidence(len(steps), steady, told=told, denied=denied), _evidence(steps, told=told)
     )
+
+
+def _is_numeric(value: str) -> bool:
+    """Tell whether a value is made of numbers with their signs and units, and is no date, address or code."""
+    plain = _UNIT.sub("", value)
+    return _SIGNS.fullmatch(plain) is not None and _CODE.search(plain) is None
 
 
 def _confidence(steps: int, steady: float, *, told: bool, denied: bool) -> Confidence:

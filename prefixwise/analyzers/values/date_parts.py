@@ -46,7 +46,7 @@ _TIME = re.compile(
     (?:\s?(?P<half>[aApP])\.?\s?[mM]\b\.?)?
     (?:\s?(?:Uhr|o['’]clock|h)\b)?
     (?:\s?(?P<zone>Z\b|\(?(?:{_ZONES})\b\)?|(?:(?:UTC|GMT)\s?)?[+-]\d\d:?\d\d\b)(?:\s\([A-Z]{{3,5}}\))?)?
-    (?![\w:/]|\.\d)
+    (?!\w|[:.]\d|/)
     """,
     re.VERBOSE,
 )
@@ -71,7 +71,7 @@ _WEEK = re.compile(
     re.IGNORECASE,
 )
 _DAY_NAME = re.compile(rf"(?<![\w-])({_WORD}(?:-feira)?)(?!\w)\.?")
-_COMPACT = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)(?=[T_-]\d{4,6}(?!\d))")
+_COMPACT = re.compile(r"(?<![\w-])(\d{4})(\d\d)(\d\d)(?=[T_-]\d{4,6}(?!\d))")
 _COMPACT_TIME = re.compile(r"(?<=\d{8}[T_-])(\d\d)(\d\d)(\d\d)?(?!\d)(Z\b)?")
 
 

@@ -12,10 +12,12 @@ from prefixwise.core.finding import Confidence
 
 _LONGEST = 4_000
 
+_FILE = r"\"?[\w.@+~/\\-]+\"?"
 _GIT = re.compile(
-    r"(?m)^(?:[ MADRCUT?!]{2} \S|nothing to commit|On branch \S|HEAD detached|Your branch is |Untracked files|"
-    r"Changes (?:not staged|to be committed)|\s{0,8}(?:modified|new file|deleted|renamed|both modified):\s|"
-    r"## \S+\.\.\.\S|no changes added)|working tree clean"
+    rf"(?m)^(?:(?:(?:[MADRCU] | [MDT]|\?\?|!!) |[MARCUD][MDAU] (?=[\w-]*[./])){_FILE}(?: -> {_FILE})?[ \t]*$"
+    r"|nothing to commit|On branch \S|HEAD detached|Your branch is |Untracked files|no changes added|## \S+\.\.\.\S"
+    r"|Changes (?:not staged|to be committed)|\s{0,8}(?:modified|new file|deleted|renamed|both modified):\s)"
+    r"|working tree clean"
 )
 _LOG_LINE = re.compile(r"[0-9a-f]{7,40} \S.*")
 _DESCRIBE = re.compile(r"v?\d+(?:\.\d+){1,3}(?:-[\w.]+)?-\d{1,6}-g[0-9a-f]{4,40}(?:-dirty)?")
@@ -23,6 +25,9 @@ _PATH = re.compile(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w.@+~-]+[/\\])*[\w.@+~-]*|(?:[\w.@+~-]+[/\\])+[\w.@+~-]*|[\w.@+-]+\.(?:py|pyi|ts|tsx|js|jsx|mjs|go|rs|"
     r"c|h|cc|cpp|hpp|cs|java|kt|swift|rb|php|md|mdx|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|lock|sql|sh|ps1|html|css|scss|vue|svelte|ipynb|csv|xml|log|proto|tf)"
 )
+_HOST_BEFORE = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\.internal|\.local):\Z")
+_HASH = re.compile(r"[0-9a-f]{7,40}")
+_GIT_WORDS = word_set("head commit branch")
 _LISTING = re.compile(r"[-dl][rwxsStT-]{9}[+@.]?\s+\d")
 _OWN_PATH = re.compile(
     r"/(?:home|tmp|var|workspaces?|work|repos?|code|src|data|projects?|root|Users|mnt|opt|usr|app|srv|etc|private|sandbox)/|~/|[A-Za-z]:\\"
@@ -35,8 +40,8 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•│├└─|]+|\d{1,3}[.)]|[drwx-]{10})?
 
 _WORDS = word_set(
     """
-    cwd pwd directory directories dir folder folders git branch branches commit commits head worktree status
-    files file tree listing ls hostname host machine platform os kernel arch architecture shell terminal env
+    cwd pwd directory directories dir layout structure folder folders git branch branches commit commits head worktree
+    status files file tree listing ls hostname host machine platform os kernel arch architecture shell terminal env
     environ environment workspace workspaces repo repository root path paths tabs open opened editor cursor pid
     port ports sandbox container pod node cluster uname distro diagnostics diff staged unstaged untracked
     modified uptime ip address interface disk memoryusage cpu gpu processes python venv verzeichnis dateien
@@ -45,7 +50,7 @@ _WORDS = word_set(
 _STRONG = word_set(
     """
     cwd pwd git branch commit commits hostname platform os shell env environ environment workspace worktree
-    uname sandbox container pod kernel untracked staged
+    uname sandbox container pod kernel untracked staged terminal arch architecture distro
     """
 )
 _NOT_HERE = word_set(
@@ -56,33 +61,39 @@ _NOT_HERE = word_set(
 
 
 def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
-    """Return the reading of a difference as the state of the machine on which the application runs."""
-    why = looks_like_environment(hunk, place.label)
+    """Return the reading of a difference as the state of the machine on which the application runs.
+
+    Args:
+        place: The values in their context.
+        hunk: The difference; whole lines where lines were added or removed.
+    """
+    why = looks_like_environment(hunk, place.label) or _git_of(place)
     if why is not None:
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, (why,))
-    label, values = place.label_words, (place.from_value, place.to_value)
-    scope = place.scope_words
+    label, values = place.label_words, place.values
     shaped = all(_is_place(value) for value in values if value) and any(values)
-    if all(map(_DESCRIBE.fullmatch, values)) or (
-        place.swapped and all(map(_GIT.match, (place.line_before, place.line_after)))
-    ):
-        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("reads like the output of git",))
-    if place.swapped and all(map(is_listing, (place.line_before, place.line_after))):
-        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("a list of files",))
-    if shaped and all(map(_OWN_PATH.match, values)):
-        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths on the machine",))
-    if shaped and scope & _WORDS:
-        return Candidate(
-            SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts", "what speaks of them is the environment")
-        )
-    if label & _STRONG and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values):
+    if shaped and (place.scope_words & _WORDS or all(map(_OWN_PATH.match, values))):
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts of the machine",))
+    told = label & _STRONG and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values)
+    if told or _HOST_BEFORE.search(place.left):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("the words before it speak of the environment",))
-    if shaped or (scope & _STRONG and place.swapped):
-        return Candidate(
-            SpanKind.ENVIRONMENT,
-            Confidence.POSSIBLE,
-            ("paths, files or hosts" if shaped else "stands in a block about the environment",),
-        )
+    if shaped:
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.POSSIBLE, ("both are paths, files or hosts",))
+    if place.swapped and place.scope_words & _STRONG:
+        return Candidate(SpanKind.ENVIRONMENT, Confidence.POSSIBLE, ("stands in a block about the environment",))
+    return None
+
+
+def _git_of(place: Quoted) -> str | None:
+    """Return in words why the lines of a swapped value are the output of a command; None where they are not."""
+    if not place.swapped:
+        return None
+    lines = place.old.line, place.new.line
+    if all(map(is_listing, lines)):
+        return "a list of files"
+    commits = place.words_before & _GIT_WORDS and all(map(_HASH.fullmatch, place.values))
+    if commits or all(map(_GIT.match, lines)) or all(map(_DESCRIBE.fullmatch, place.values)):
+        return "reads like the output of git"
     return None
 
 

@@ -53,7 +53,7 @@ def identifier(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as an identifier, None where the two values have no such shape."""
     if not place.swapped:
         return None
-    first, second = (_token_at(line, place.part) for line in (place.line_before, place.line_after))
+    first, second = (_token_at(side.line, side.part) for side in (place.old, place.new))
     if not first or not second or _another_thing(first) or _another_thing(second):
         return None
     labels = place.label_words | _key_before(place)
@@ -113,7 +113,11 @@ def _is_made(rest: str, *, known: bool) -> bool:
     if not known or _MONTH_OR_DATE.fullmatch(rest):
         return False
     chunks = re.split(r"[-_]", rest)
-    return any(_mixed(chunk) and len(chunk) >= 5 for chunk in chunks) or (rest.isdigit() and len(rest) >= 3)
+    return (
+        any(_mixed(chunk) and len(chunk) >= 5 for chunk in chunks)
+        or (rest.isdigit() and len(rest) >= 3)
+        or (len(rest) >= 8 and rest.replace("-", "").isdigit())
+    )
 
 
 def _is_code(token: str, *, digits: bool) -> bool:

@@ -17,6 +17,7 @@ _NUMBER = re.compile(
     r"|(?<![\w.])(?P<span>(?:(?P<hh>\d{1,4})\s?h\s?)?(?P<mm>\d{1,4})\s?m(?:in)?(?:\s?(?P<ss>\d{1,2})\s?s)?(?!\w))"
     r"|[$€£]?\s?(?P<n>\d+(?:[.,_'’ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d+)?)\s?(?P<unit>[kKmM](?![^\W\d_])|bn\b)?"
 )
+_NO_DIGIT = re.compile(r"\D+")
 _SCALE = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 _GROUPED = re.compile(r"\d{1,3}(?:([.,_'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:([.,])\d+)?")
 
@@ -75,6 +76,9 @@ def _same_number(before: str, after: str) -> str | None:
     first, second = before.strip(" $€£%"), after.strip(" $€£%")
     if first == second or not (_is_number(first) and _is_number(second)):
         return None
+    # `3.10` and `3.1` are one number and two versions: only the signs between the same digits may differ.
+    if _NO_DIGIT.sub("", first) != _NO_DIGIT.sub("", second):
+        return None
     return "the same number with other separators" if set(readings(first)) & set(readings(second)) else None
 
 
@@ -98,7 +102,7 @@ def locale_format(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as one number, or one day of the week, in two countries' notations."""
     if not place.swapped:
         return None
-    values = place.from_value, place.to_value
+    values = place.values
     days = [DAYS.get(value.lower()) for value in values]
     why = "the same day of the week in another language" if days[0] == days[1] is not None else _same_number(*values)
     return Candidate(SpanKind.LOCALE, Confidence.LIKELY, (why,)) if why else None

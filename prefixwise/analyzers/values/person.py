@@ -83,11 +83,11 @@ def person(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as data about a person."""
     if not place.swapped:
         return None
-    values = place.from_value, place.to_value
+    values = place.values
     shape, about = _shape(place), is_about_a_person(place)
     known = _says_what_is_known(place)
     evidence = (*((shape,) if shape else ()), *(("the words before it speak of a person",) if about else ()))
-    if shape and (about or place.label_words & _WHAT or shape == _ADDRESSES):
+    if shape and (about or (place.label_words | place.words_before) & _WHAT or shape == _ADDRESSES):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
     if about and all(_is_short(value) and (known or _is_datum(value, place.label)) for value in values):
         return Candidate(SpanKind.PERSON, Confidence.LIKELY, evidence)
@@ -103,7 +103,7 @@ def _says_what_is_known(place: Quoted) -> bool:
     label = place.label_words
     if label & _NAME_OF_THING:
         return False
-    if label & _TIER_WORDS and {place.from_value.lower(), place.to_value.lower()} <= _TIERS:
+    if label & _TIER_WORDS and {place.old.value.lower(), place.new.value.lower()} <= _TIERS:
         return True
     around = frozenset(word for name in place.scope[1:] for word in name.split())
     return bool(label & _WHAT) if around & _WHO else bool(label & _WHAT - _ALSO_OF_THINGS)
@@ -118,7 +118,7 @@ def _is_datum(value: str, label: str) -> bool:
 
 def _shape(place: Quoted) -> str:
     """Return in words what data about a person both values look like, '' for none."""
-    values = place.from_value, place.to_value
+    values = place.values
     if place.label_words & _REQUESTS:
         return ""  # the id of a message looks like an address
     if all(map(_EMAIL.fullmatch, values)):
@@ -132,9 +132,9 @@ def _shape(place: Quoted) -> str:
 
 def _is_named(place: Quoted) -> bool:
     """Tell whether both values are names where a person is spoken to or of."""
-    if not (_NAMES.fullmatch(place.from_value) and _NAMES.fullmatch(place.to_value)):
+    if not (_NAMES.fullmatch(place.old.value) and _NAMES.fullmatch(place.new.value)):
         return False
-    label = place.label_words
+    label = place.label_words or place.words_before
     if "name" in label and not label & _NAME_OF_THING:
         return True
     return bool(_GREETINGS.search(place.left[-40:]) or _ADDRESS_TERMS.search(place.left[-8:]))

@@ -57,8 +57,8 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
 
 def _short(place: Quoted) -> Candidate | None:
     """Return the reading of a few words that changed inside a line of recalled text."""
-    lines = place.line_before, place.line_after
-    if any(word_count(line) < 3 or not is_prose(line) for line in lines) or not place.part_after[:1].isalpha():
+    lines = place.old.line, place.new.line
+    if any(word_count(line) < 3 or not is_prose(line) for line in lines) or not place.new.value[:1].isalpha():
         return None
     return Candidate(SpanKind.PROSE, Confidence.LIKELY, ("words in a line under a heading for recalled text",))
 

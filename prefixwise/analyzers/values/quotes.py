@@ -23,7 +23,7 @@ _VALUE = re.compile(
     r"""
     \d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[ ]?(?:Z\b|UTC\b|[+-]\d\d:?\d\d))?
     | \d{1,2}:\d\d(?::\d\d)?[ ]?[AaPp]\.?[Mm]\b\.?
-    | (?:[~./\\$€£#@]{0,3}|[A-Z]:\\|https?://)
+    | (?:https?://|[A-Z]:\\|[~./\\$€£#@]{0,3})
       \w[\w\u0300-\u036f]*
       (?:(?:[-./\\@+'’~%]{1,3}|(?<=\d)[,:](?=\d)|(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d)))\w[\w\u0300-\u036f]*)*
       [/%°]?
@@ -32,36 +32,69 @@ _VALUE = re.compile(
 )
 
 
+class Side(msgspec.Struct, frozen=True):
+    """One of the two lines of a difference; offsets are in the line.
+
+    Attributes:
+        line: The line in which the difference starts, at most 500 characters of it.
+        start, stop: Where the value lies that differs.
+        part, end: Where the differing characters lie; `end` is the end of the line where they go beyond it.
+    """
+
+    line: str
+    start: int
+    stop: int
+    part: int
+    end: int
+
+    @property
+    def value(self) -> str:
+        """The value, at most 160 characters of it."""
+        return self.line[self.start : self.stop][:_LONGEST]
+
+
 class Quoted(msgspec.Struct, frozen=True):
     """A hunk widened to the values that it lies in.
 
     Attributes:
         from_text, to_text: The values at the difference, for people: each holds the first differing character, unless
             that is the end of a line or of the text. One line, at most 160 characters.
-        from_value, to_value: The same without brackets that were added to make it readable.
-        left, right: What stands before and after it on its line (in the later text), at most 80 characters.
-        line_before, line_after: The line in which the difference starts, at most 500 characters of it.
-        start: Where the value starts in both lines.
-        part: Where the differing characters start in both lines.
-        before_end, after_end: Where they end in each line; at the end of the line where they go beyond it.
+        old, new: Where the value stands in the line of the earlier and of the later text.
         swapped: Whether one value stands where another stood, on one line; not so where lines or words were added.
         scope: Key, heading and tags that speak of it, in lower-case words, nearest first.
     """
 
     from_text: str
     to_text: str
-    from_value: str
-    to_value: str
-    left: str
-    right: str
-    line_before: str
-    line_after: str
-    start: int
-    part: int
-    before_end: int
-    after_end: int
+    old: Side
+    new: Side
     swapped: bool
     scope: tuple[str, ...]
+
+    @property
+    def values(self) -> tuple[str, str]:
+        """Both values, without brackets that were added to make them readable."""
+        return self.old.value, self.new.value
+
+    @property
+    def line_before(self) -> str:
+        """The line in which the difference starts, in the earlier text."""
+        return self.old.line
+
+    @property
+    def line_after(self) -> str:
+        """The line in which the difference starts, in the later text."""
+        return self.new.line
+
+    @property
+    def left(self) -> str:
+        """What stands before the value on its line, at most 80 characters."""
+        return self.new.line[max(0, self.new.start - _CONTEXT) : self.new.start]
+
+    @property
+    def right(self) -> str:
+        """What stands behind the value on its line, at most 80 characters."""
+        return self.new.line[self.new.stop : self.new.stop + _CONTEXT]
 
     @property
     def label(self) -> str:
@@ -93,16 +126,6 @@ class Quoted(msgspec.Struct, frozen=True):
         """The three lower-case words behind it on its line."""
         return frozenset(words_of(self.right[:_NEAR])[:3])
 
-    @property
-    def part_before(self) -> str:
-        """The differing characters of the earlier line."""
-        return self.line_before[self.part : self.before_end]
-
-    @property
-    def part_after(self) -> str:
-        """The differing characters of the later line."""
-        return self.line_after[self.part : self.after_end]
-
 
 def words_of(text: str) -> list[str]:
     """Return the words of a short text in lower case, and its percent signs."""
@@ -111,51 +134,29 @@ def words_of(text: str) -> list[str]:
 
 def quoted(before: str, after: str, hunk: Hunk) -> Quoted:
     """Return the hunk as a person would quote it."""
-    line, part, ends = _line(before, hunk.before_start, hunk.before_end)
-    other, same_part, until = _line(after, hunk.after_start, hunk.after_end)
+    swapped = _is_swap(hunk)
     wide = not (hunk.before_text and hunk.after_text) and "\n" in hunk.before_text + hunk.after_text
-    spans = [_value_span(line, part, ends, wide=wide), _value_span(other, same_part, until, wide=wide)]
-    start = min(spans[0][0], spans[1][0])
-    stop, close = spans[0][1], spans[1][1]
-    if swapped := _is_swap(hunk):
+    old = _side(before, hunk.before_start, hunk.before_end, wide=wide)
+    new = _side(after, hunk.after_start, hunk.after_end, wide=wide)
+    if swapped:
         # What follows is the same on both sides, so a value that goes on there does so on both.
-        more = max(stop - ends, close - until)
-        stop, close = ends + more, until + more
-    values = line[start:stop][:_LONGEST], other[start:close][:_LONGEST]
-    texts = _bracketed(line, other, start, stop, close) or values
+        more = max(old.stop - old.end, new.stop - new.end)
+        old, new = (msgspec.structs.replace(side, stop=side.end + more) for side in (old, new))
+    texts = _bracketed(old, new) or (old.value, new.value)
     if not (hunk.before_text.strip() or hunk.after_text.strip()):
         texts = _white(before, hunk)
-    first = hunk.after_start - (same_part - start)
-    return Quoted(
-        from_text=texts[0],
-        to_text=texts[1],
-        from_value=values[0],
-        to_value=values[1],
-        left=other[max(0, start - _CONTEXT) : start],
-        right=other[close : close + _CONTEXT],
-        line_before=line,
-        line_after=other,
-        start=start,
-        part=part,
-        before_end=ends,
-        after_end=until,
-        swapped=swapped,
-        scope=scope(after, first),
-    )
+    return Quoted(texts[0], texts[1], old, new, swapped, scope(after, hunk.after_start - (new.part - new.start)))
 
 
 def whole_lines(before: str, after: str, hunk: Hunk) -> Hunk:
     """Return a hunk widened to the lines in which it starts and ends, as far as they are short."""
-    start = _line(before, hunk.before_start, hunk.before_start)[1]
-    ends = [
-        min(at if (at := text.find("\n", max(begin, end - 1), end + _LINE)) >= 0 else end, len(text))
-        for text, begin, end in (
-            (before, hunk.before_start, hunk.before_end),
-            (after, hunk.after_start, hunk.after_end),
-        )
-    ]
-    low, down = hunk.before_start - start, hunk.after_start - start
-    return Hunk(low, ends[0], down, ends[1], before[low : ends[0]], after[down : ends[1]])
+    left = _line(before, hunk.before_start)[1]
+    right = 0
+    if left or not (hunk.before_text + hunk.after_text).endswith("\n"):
+        found = after.find("\n", hunk.after_end, hunk.after_end + _LINE)
+        right = found - hunk.after_end if found >= 0 else len(after[hunk.after_end : hunk.after_end + _LINE])
+    a, b, c, d = hunk.before_start - left, hunk.before_end + right, hunk.after_start - left, hunk.after_end + right
+    return Hunk(a, b, c, d, before[a:b], after[c:d])
 
 
 def _is_swap(hunk: Hunk) -> bool:
@@ -165,46 +166,41 @@ def _is_swap(hunk: Hunk) -> bool:
     return bool(one and other) or not any(map(str.isspace, one + other))
 
 
-def _line(text: str, start: int, end: int) -> tuple[str, int, int]:
-    """Return the line around `start`, cut to a window, with where the stretch starts and ends in it.
-
-    The window reaches equally far left in both texts: they are the same up to the difference.
-    """
+def _line(text: str, start: int) -> tuple[str, int]:
+    """Return the line around `start`, cut to a window, and where in it that is."""
     lowest = max(0, start - _LINE // 2)
     begin = max(text.rfind("\n", lowest, start) + 1, lowest)
     stop = text.find("\n", start, begin + _LINE)
-    line = text[begin : stop if stop >= 0 else begin + _LINE].rstrip("\r")
-    return line, start - begin, min(max(end, start) - begin, len(line))
+    return text[begin : stop if stop >= 0 else begin + _LINE].rstrip("\r"), start - begin
 
 
-def _value_span(line: str, part: int, end: int, *, wide: bool) -> tuple[int, int]:
-    """Return where the value (or run of values) starts and ends that holds characters `part` to `end` of a line.
+def _side(text: str, start: int, end: int, *, wide: bool) -> Side:
+    """Return the line of one text with the value that holds the characters `start` to `end`.
 
-    There are none where the other text has some here that this one lacks; where that is whole lines, the quote is
+    There are none where the other text has some here that this one lacks; where that is whole lines, the value is
     `wide`: it goes on to the end of the line.
     """
-    start, stop = part, len(line) if wide else end
-    low = max(0, part - _REACH)
-    for match in _VALUE.finditer(line, low, min(len(line), stop + _REACH)):
+    line, part = _line(text, start)
+    part, end = min(part, len(line)), min(part + end - start, len(line))
+    begin, stop = part, len(line) if wide else end
+    for match in _VALUE.finditer(line, max(0, part - _REACH), min(len(line), stop + _REACH)):
         if match.start() > stop or (match.start() == stop and stop > part):
             break
         if match.end() > part or (match.end() == part and end == part):
-            start, stop = min(start, match.start()), max(stop, match.end())
-    return start, stop
+            begin, stop = min(begin, match.start()), max(stop, match.end())
+    return Side(line, begin, stop, part, end)
 
 
-def _bracketed(line: str, other: str, start: int, stop: int, until: int) -> tuple[str, str] | None:
+def _bracketed(*sides: Side) -> tuple[str, str] | None:
     """Return both values with the short bracketed group that they stand in, `[2 minutes ago]`; None where in none."""
-    opening = line.rfind("[", max(0, start - _BRACKETED), start)
-    if opening < 0:
-        return None
     texts = []
-    for text, end in ((line, stop), (other, until)):
-        closing = text.find("]", end, opening + _BRACKETED)
-        inside = text[opening + 1 : closing]
-        if closing < 0 or any(mark in inside for mark in "[]\"'"):
+    for side in sides:
+        opening = side.line.rfind("[", max(0, side.start - _BRACKETED), side.start)
+        closing = side.line.find("]", side.stop, opening + _BRACKETED)
+        inside = side.line[opening + 1 : closing]
+        if min(opening, closing) < 0 or any(mark in inside for mark in "[]\"'"):
             return None
-        texts.append(text[opening : closing + 1])
+        texts.append(side.line[opening : closing + 1])
     return texts[0], texts[1]
 
 

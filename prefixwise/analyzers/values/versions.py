@@ -44,7 +44,7 @@ def version(place: Quoted) -> Candidate | None:
     """Return the reading of a difference as another version."""
     if not place.swapped:
         return None
-    values = place.from_value.rpartition("/")[2], place.to_value.rpartition("/")[2]
+    values = place.old.value.rpartition("/")[2], place.new.value.rpartition("/")[2]
     if all(map(is_model, values)):
         return Candidate(SpanKind.VERSION, Confidence.LIKELY, ("both name a model",))
     told = bool((frozenset(words_of(place.left)[-1:]) | place.label_words) & _WORDS)

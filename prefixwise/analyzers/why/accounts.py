@@ -103,19 +103,19 @@ def shares(log: Log, row: int, pair: Compared | None, claims: Iterable[Claim], b
     left = prompt - (cached or 0)
     if cached:
         yield Share(Account.CACHED, "", cached)
-    shared = had = log.sharing.shared[row]
+    shared = had = log.scaled(row, log.sharing.shared[row])
     for claim in claims:
-        if pair is not None:
-            had = max(had, pair.at_stake)
         taken = min(claim.lost or 0, left)
         if taken:
             yield Share(Account.EXPLAINED, claim.rule, taken)
             left -= taken
-    new = min(left, max(0, prompt - log.scaled(row, had)))
+        if pair is not None:  # what was lost behind a break an earlier request had too, though not behind this prefix
+            had = max(had, min(log.scaled(row, pair.at_stake), shared + (claim.lost or 0)))
+    new = min(left, max(0, prompt - had))
     if new:
         yield Share(Account.FIRST_SEEN, "", new)
     if left > new:
-        rest = Account.EXPLAINED if beside else _of_rest(log, row, log.scaled(row, shared), left - new)
+        rest = Account.EXPLAINED if beside else _of_rest(log, row, shared, left - new)
         yield Share(rest, beside, left - new)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.why.accounts import Account, Entry, accounts
@@ -51,7 +52,7 @@ def why_report(linted: Linted, top: int = TOP) -> Report:
         schema_version=WHY.version,
         command="why",
         title=f"Where the prompt tokens of {_counted(values.requests, 'request')} went",
-        blocks=tuple(_blocks(values)),
+        blocks=(*_blocks(values), *diagnoses_blocks(linted)),
         values=values,
         inputs=log.corpus.inputs,
         notes=tuple(log_notes(log.corpus)),

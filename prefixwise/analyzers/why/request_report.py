@@ -229,7 +229,7 @@ def _settings_table(values: WhyRequest) -> Table:
 def _repro(repro: ReproFiles) -> Iterator[str]:
     yield (
         f"Written to {repro.folder}: {', '.join(repro.files)}. The prompts have {repro.before_tokens:,} and "
-        f"{repro.after_tokens:,} tokens, of {repro.before_were:,} and {repro.after_were:,}; their words are replaced."
+        f"{repro.after_tokens:,} tokens; in the log, in its own words, {repro.before_were:,} and {repro.after_were:,}."
     )
     if not repro.shows:
         yield f"Without its words lint no longer reports {repro.rule}: it could not be kept."

@@ -120,6 +120,8 @@ class ClaudeCode:
         if answer is None:
             session = name_of(line.sessionId)
             answer = self._answers[key] = _Answer(key, parent, name_of(message.model), session, time, line=record)
+        if b'"cache_miss_reason"' in record:  # a later line may say what an earlier one did not yet
+            answer.line = record
         answer.end = time
         answer.usage = given(message.usage) or answer.usage
         answer.is_whole = answer.is_whole or message.stop_reason is not None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.linting import finding, found, lint_records, pairs_of
-from support.talks import APIS, NAMES, body, talk, tool, tools
+from support.talks import APIS, NAMES, body, record, talk, tool, tools
 
 from prefixwise.core.finding import Level, Severity, Where
 
@@ -257,3 +257,25 @@ def test_two_applications_are_not_compared(tmp_path: Path) -> None:
     other = [tool("chat", "tides"), tool("chat", "wind")]
     linted = lint_records(tmp_path, conversations([OLD, OLD], [other, other]))
     assert [one.rule for one in linted.values.findings] == []
+
+
+def test_the_way_back_belongs_to_the_cause_though_it_was_served(tmp_path: Path) -> None:
+    lists = (OLD, NEW, NEW, OLD)
+    records = talk("chat", *three("chat", *lists), hits="--hh")
+    gone = finding(lint_records(tmp_path, records), "tools-set-changed")
+    assert pairs_of(gone) == [(0, 1), (2, 3)]
+    alone = finding(lint_records(tmp_path, records[:3]), "tools-set-changed")
+    assert gone.tokens_lost is not None
+    assert alone.tokens_lost is not None
+    assert gone.tokens_lost.value == alone.tokens_lost.value
+
+
+def test_what_a_log_caches_counts_for_more_than_what_the_facts_say(tmp_path: Path) -> None:
+    said = ["Hello", "Good day.", "Which quay?", "Four.", "Thanks!"]
+    records = []
+    for turn, names in enumerate((NAMES, NAMES, NAMES[::-1])):
+        messages = [{"role": "user", "content": text} for text in said[: 2 * turn + 1]]
+        request = {"model": "gpt-4.1", "tools": tools("chat", *names), "messages": messages}
+        records.append(record("chat", request, turn, (0, 640, 0)[turn]))
+        records[-1]["response"]["usage"]["prompt_tokens"] = 700 + 20 * turn
+    assert found(lint_records(tmp_path, records)) == ["tools-reordered"]

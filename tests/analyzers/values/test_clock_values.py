@@ -1,4 +1,4 @@
-"""Dates, times and ages that move from call to call, and those that only look so."""
+"""Dates, times and ages: how they are read, and which of them only look like the time of a call."""
 
 from __future__ import annotations
 
@@ -9,86 +9,6 @@ from prefixwise.analyzers.values.ages import relative_time
 from prefixwise.analyzers.values.clocks import moves_with
 from prefixwise.analyzers.values.dates import elapsed, read
 from prefixwise.analyzers.values.kinds import Precision, SpanKind
-from prefixwise.core.finding import Confidence
-
-SUB, SECOND, MINUTE, HOUR, DAY, LONGER = Precision
-
-CLOCKS = [
-    # ISO 8601 and its neighbours
-    (SECOND, "Current time: 2026-03-17T09:14:«07¦52»Z"),
-    (SECOND, "now=2026-03-17T09:14:«07¦52»+01:00"),
-    (SUB, "Now: 2026-03-17T09:14:07.«123456¦998001»Z"),
-    (SECOND, "The current date is 2026-03-17 09:«14:07¦15:30» UTC."),
-    (MINUTE, "Generated 2026-03-17 09:1«4¦6»"),
-    (DAY, "Today's date: 2026-03-1«7¦8»"),
-    (DAY, "Today is «2026-12-31¦2027-01-01»."),
-    (DAY, "Current date: 2026/03/1«7¦8»"),
-    (SECOND, "timestamp: 20260317T0914«07¦52»Z"),
-    (SECOND, "run at 20260317-09«1407¦1552»"),
-    (LONGER, "Current week: 2026-W1«1¦2»"),
-    (LONGER, "Heute ist KW «11¦12»"),
-    (HOUR, "Current time: 2026-03-17T«09¦10»"),
-    (SECOND, '{"channel":"chat","received":"2026-03-17T09:14:«07¦52»Z","text":"hi"}'),
-    (MINUTE, '{"schema":"desk.inbound.v2","received":"16:4«1¦3»"}'),
-    (SECOND, "<time>09:14:«07¦52»</time>"),
-    (SECOND, "<env>\nToday's date: 2026-03-17 09:14:«07¦52»\n</env>"),
-    # how people write it
-    (SECOND, "Current date and time: Tuesday 17 March 2026, 09:14:«07¦52» CET"),
-    (MINUTE, "It is now 9:1«4¦5» PM."),
-    (MINUTE, "Current time: «9:59 AM¦10:02 AM»"),
-    (HOUR, "The local time is «9 am¦10 am»."),
-    (DAY, "Today is Tuesday, March «17¦18», 2026."),
-    (DAY, "Today is T«uesday, March 17¦hursday, March 19», 2026."),
-    (DAY, "Date: «Mon, 16 Mar¦Tue, 17 Mar» 2026"),
-    (SECOND, "Date: Tue, 17 Mar 2026 09:14:«07¦52» +0100"),
-    (SECOND, "[17/Mar/2026:09:14:«07¦52» +0100] prompt rendered"),
-    (DAY, "Today's date is «March 31st¦April 1st», 2026"),
-    (DAY, "As of «17¦18» Mar 2026 the desk is open."),
-    (DAY, "Current date: «03/17/2026¦03/18/2026»"),
-    (MINUTE, "Current date and time: 03/17/2026 9:1«4¦6» PM"),
-    (DAY, "Today is «Monday¦Tuesday»."),
-    (DAY, "Day of the week: «Sunday¦Monday»"),
-    (LONGER, "The current month is «March¦April» 2026."),
-    (HOUR, "Good «morning¦afternoon»! You are the desk assistant."),
-    (SECOND, "Server time 09:14:«07¦52», region north"),
-    (MINUTE, "| Time | 09:1«4¦5» |"),
-    (SECOND, "## Now\n2026-03-17 09:14:«07¦52»"),
-    # other languages
-    (MINUTE, "Heute ist Dienstag, der 17. März 2026, 09:1«4¦5» Uhr."),
-    (DAY, "Aktuelles Datum: «17.¦18.» März 2026"),
-    (DAY, "Datum: «17.03.2026¦18.03.2026»"),
-    (DAY, "Heute ist «Montag¦Dienstag»."),
-    (MINUTE, "Nous sommes le mardi 17 mars 2026, il est 9h1«4¦5»."),
-    (DAY, "Date du jour : «17¦18» mars 2026"),
-    (DAY, "Hoy es «lunes 16¦martes 17» de marzo de 2026."),
-    (MINUTE, "Fecha y hora: 17 de marzo de 2026, 09:1«4¦5»"),
-    (DAY, "Data de hoje: «17¦18» de março de 2026"),
-    (DAY, "Oggi è «lunedì 16¦martedì 17» marzo 2026."),
-    (DAY, "Vandaag is het dinsdag «17¦18» maart 2026."),
-    (MINUTE, "Idag är det tisdag 17 mars 2026, klockan 09:1«4¦5»"),
-    (DAY, "Dzisiaj jest «17¦18» marca 2026"),
-    (MINUTE, "Сегодня 17 марта 2026, 09:1«4¦5»"),
-    (MINUTE, "現在の日時: 2026年3月17日 9時1«4¦5»分"),
-    (DAY, "今日は2026年3月«17¦18»日です。"),
-    # numbers that count time
-    (SECOND, "ts: 17737388«47¦92»"),
-    (SUB, "now_ms=1773738«847123¦892001»"),
-    (SECOND, "Unix time 17737388«47¦99»"),
-    (SUB, "epoch: 1773738847.«12¦98»"),
-    (SECOND, "build stamp 2026031709«1407¦1552»"),
-    (DAY, "date: 2026031«7¦8»"),
-    # nothing speaks of time, but it moves as a clock does
-    (SECOND, "Session 2026-03-17 09:14:«07¦52»"),
-    (MINUTE, "Norrby desk, 16:4«1¦3»"),
-]
-
-
-@pytest.mark.parametrize(("precision", "row"), CLOCKS, ids=[row for _, row in CLOCKS])
-def test_a_moving_time_is_a_clock(precision: Precision, row: str) -> None:
-    description = described(row)
-    assert (description.kind, description.candidates[0].precision) == (SpanKind.CLOCK, precision)
-    assert description.confidence is Confidence.LIKELY
-
 
 NO_CLOCKS = [
     "Departure: «09:14¦11:40» from Torsay",
@@ -137,30 +57,25 @@ def test_a_series_that_jumps_about_is_none() -> None:
 
 
 AGES = [
-    "[«just now¦2 minutes ago»] Ms Aldana is away.",
-    "[«2¦7» minutes ago] Ms Aldana is away.",
-    "«5m¦12m» ago: build failed",
-    "Last seen «a minute¦3 hours» ago",
-    "Last login: «today¦yesterday»",
-    "Updated «2 hours and 5 minutes¦2 hours and 9 minutes» ago",
-    "next run in «5 min¦2 min»",
-    "(vor «3¦4» Stunden) Rückruf erbeten",
-    "gesendet «gerade eben¦vor einer Minute»",
-    "envoyé il y a «3¦5» minutes",
-    "enviado hace «2¦9» horas",
-    "enviado há «2¦9» minutos",
-    "inviato «3¦8» minuti fa",
-    "verzonden «3¦8» minuten geleden",
-    "skickat för «3¦8» minuter sedan",
-    "«3¦8»分钟前",
-    "«gestern¦vorgestern» eingegangen",
-    "The file is about «2¦3» weeks old",
+    ("[just now] Ms Aldana is away", "just now"),
+    ("12m ago: build failed", "12m ago"),
+    ("updated 2 hours and 9 minutes ago", "2 hours and 9 minutes ago"),
+    ("next run in 5 min", "in 5 min"),
+    ("vor 3 Stunden", "vor 3 Stunden"),
+    ("vor einer Minute", "vor einer Minute"),
+    ("il y a 3 minutes", "il y a 3 minutes"),
+    ("hace 9 horas", "hace 9 horas"),
+    ("há 2 minutos", "há 2 minutos"),
+    ("8 minuti fa", "8 minuti fa"),
+    ("3 minuten geleden", "3 minuten geleden"),
+    ("för 3 minuter sedan", "för 3 minuter sedan"),
+    ("3分钟前", "3分钟前"),
 ]
 
 
-@pytest.mark.parametrize("row", AGES)
-def test_a_time_relative_to_now_is_one(row: str) -> None:
-    assert described(row).kind is SpanKind.RELATIVE_TIME
+@pytest.mark.parametrize(("text", "phrase"), AGES)
+def test_a_time_relative_to_now_is_found(text: str, phrase: str) -> None:
+    assert relative_time(text) == phrase
 
 
 @pytest.mark.parametrize(
@@ -194,21 +109,13 @@ def test_a_date_is_read_as_seconds_since_the_epoch(text: str, moment: float) -> 
     assert clock.moment == pytest.approx(moment)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "gpt-4o-2024-08-06",
-        "3.2.1",
-        "10.0.3.17",
-        "2026-02-30",
-        "3 out of 5",
-        "v1.2.2026",
-        "31.02.2026",
-        "25:10",
-        "",
-        "clause 9",
-    ],
-)
+NO_DATES = [
+    *("gpt-4o-2024-08-06", "3.2.1", "10.0.3.17", "2026-02-30", "3 out of 5", "v1.2.2026", "31.02.2026", "25:10"),
+    *("", "clause 9", "12345678", "99999999999999", "16:9", "a2026-03-17b", "1/2", "may 5 people"),
+]
+
+
+@pytest.mark.parametrize("text", NO_DATES)
 def test_what_is_no_date_is_not_read_as_one(text: str) -> None:
     assert read(text) is None
 

@@ -10,6 +10,15 @@ import msgspec
 from prefixwise.core.finding import Where
 
 
+class UnreadableTemplateError(Exception):
+    """A template that cannot be read, and where."""
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.offset = offset
+
+
 class Syntax(StrEnum):
     """How placeholders are written."""
 
@@ -26,6 +35,29 @@ class Syntax(StrEnum):
     """`${name}`."""
     NONE = "none"
     """Nothing is filled in."""
+
+
+_ALIASES = {
+    "jinja": Syntax.JINJA,
+    "jinja2": Syntax.JINJA,
+    "liquid": Syntax.JINJA,
+    "mustache": Syntax.MUSTACHE,
+    "handlebars": Syntax.HANDLEBARS,
+    "hbs": Syntax.HANDLEBARS,
+    "dotprompt": Syntax.HANDLEBARS,
+    "f-string": Syntax.FORMAT,
+    "fstring": Syntax.FORMAT,
+    "python": Syntax.FORMAT,
+    "string.format": Syntax.FORMAT,
+}
+
+
+def syntax_named(name: str) -> Syntax | None:
+    """Return the syntax of a name that it has here or elsewhere (`jinja2`, `f-string`); None where it is unknown."""
+    name = name.strip().lower()
+    if name in _ALIASES:
+        return _ALIASES[name]
+    return next((syntax for syntax in Syntax if syntax.value == name), None)
 
 
 class ControlKind(StrEnum):
@@ -101,6 +133,11 @@ class Message(NamedTuple):
     parts: tuple[Part, ...]
 
     @property
+    def says_something(self) -> bool:
+        """Whether it is more than white space."""
+        return any(not isinstance(part, Text) or part.text.strip() for part in self.parts)
+
+    @property
     def area(self) -> Where:
         """Part of a request that it is; text without a role counts as the system prompt."""
         return Where.SYSTEM if self.role in ("", "system", "developer") else Where.MESSAGES
@@ -120,13 +157,13 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         syntax: How its placeholders are written.
         messages: In cache order: system prompts first, then the others as they stand.
         roles: Whether the file itself says which message is whose.
-        problem: Why parts of it could not be read.
+        chat: Whether it is a model's chat template, which has no messages of its own.
     """
 
     syntax: Syntax
     messages: tuple[Message, ...]
     roles: bool = False
-    problem: Problem | None = None
+    chat: bool = False
 
 
 def in_cache_order(messages: list[Message]) -> tuple[Message, ...]:

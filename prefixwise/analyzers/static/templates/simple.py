@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator
 
 from prefixwise.analyzers.static.templates.code_regions import Regions
 from prefixwise.analyzers.static.templates.jinja.expressions import Tokens
-from prefixwise.analyzers.static.templates.jinja.lexer import ChunkKind, UnreadableTemplateError, chunks
+from prefixwise.analyzers.static.templates.jinja.lexer import ChunkKind, chunks
 from prefixwise.analyzers.static.templates.jinja.values import Printed
-from prefixwise.analyzers.static.templates.parts import Part, Placeholder, Syntax, Text, Value
+from prefixwise.analyzers.static.templates.parts import Part, Placeholder, Syntax, Text, UnreadableTemplateError, Value
 from prefixwise.analyzers.static.templates.views import View
 
 _PATH = r"[^\W\d]\w*(?:\.\w+|\[[\w'\"]+\])*"
-_BRACES = re.compile(r"\{\{[-~]?[ \t]*((?:[^{}\n'\"]|'[^'\n]*'|\"[^\"\n]*\")+?)[ \t]*[-~]?\}\}")
-_FORMAT = re.compile(
-    rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(![rsa])?(:(?:[^{{}}\n%:]{{0,1}}[<>=^])?[-+ ]?\#?0?\d*[_,]?(?:\.\d+)?[bcdeEfFgGnosxX%]?"
-    r"|:[^{}\n]*%[A-Za-z][^{}\n]*)?\}"
-)
+_BRACES = re.compile(r"\{\{[-~]?[ \t]*((?:[^{}\n'\"]|'[^'\n]*'|\"[^\"\n]*\"){1,300}?)[ \t]{0,40}[-~]?\}\}")
+_SPEC = r"(?:[^{}\n%:]?[<>=^])?[-+ ]?#?0?\d*[_,]?(?:\.\d+)?[bcdeEfFgGnosxX%]?|[^{}\n]*%[A-Za-z][^{}\n]*"
+_FORMAT = re.compile(rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(?:![rsa])?(?::({_SPEC}))?\}}")
+_QUERY = re.compile(r"[?&][\w-]+=$")
 _PERCENT = re.compile(rf"%%|%\(({_PATH})\)[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
 _DOLLAR = re.compile(r"\$\$|\\\$|\$\{([^{}\n]+)\}")
 _LEADING_PATH = re.compile(rf"(?:new\s+)?({_PATH}(?:\(\))?(?:\.\w+(?:\(\))?)*)")
@@ -30,6 +29,11 @@ _Found = tuple[int, int, str, tuple[str, ...]]
 def simple_parts(view: View, syntax: Syntax, literal: Regions) -> list[Part]:
     """Return the parts of a text whose placeholders have one of the simple syntaxes; what is literal stays text."""
     return list(_parts(view, _FINDERS[syntax](view.text), literal))
+
+
+def simple_places(text: str, syntax: Syntax, literal: Regions) -> int:
+    """Return how many placeholders of one of the simple syntaxes a text has outside what is literal."""
+    return sum(not literal.cover(start) for start, *_ in _FINDERS[syntax](text))
 
 
 def _parts(view: View, found: Iterator[_Found], literal: Regions) -> Iterator[Part]:
@@ -67,9 +71,19 @@ def _values(tag: str) -> list[Value]:
 
 def _format(text: str) -> Iterator[_Found]:
     for match in _FORMAT.finditer(text):
-        if match[1] is None or (match.start() and text[match.start() - 1] in "$\\"):
+        if match[1] is None or _is_written_out(text, *match.span()):
             continue
-        yield *match.span(), match[1].lstrip("$"), (f"format('{match[3][1:]}')",) if match[3] else ()
+        yield *match.span(), match[1].lstrip("$"), (f"format('{match[2]}')",) if match[2] else ()
+
+
+def _is_written_out(text: str, start: int, end: int) -> bool:
+    """Say whether braces are those of a shell, of LaTeX, of a directive, or of an address: `/users/{user_id}`."""
+    before = text[max(start - 40, 0) : start]
+    return (
+        before.endswith(("$", "\\", "/", ":::", "```"))
+        or text[end : end + 1] == "/"
+        or _QUERY.search(before) is not None
+    )
 
 
 def _percent(text: str) -> Iterator[_Found]:

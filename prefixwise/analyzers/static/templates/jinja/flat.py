@@ -22,6 +22,8 @@ from prefixwise.analyzers.static.templates.views import View
 _ROLE = re.compile(r"""\brole\s*=\s*["'](\w+)["']""")
 _ROLE_TAGS = frozenset({"system", "user", "assistant", "developer"})
 _SHOWN = 60
+_LONGEST_MACRO = 500
+_MOST_BOUND = 200
 _Within = tuple[Control, ...]
 
 
@@ -73,8 +75,13 @@ class _Walker:
             return
         values = self._printed.of(expression)
         here = Passage(start, end, "is printed")
+        whole = len(values) == 1 and expression.kind is not Kind.OPERATION
         values = [
-            value._replace(flow=(*value.flow, here)) if value.flow else value._replace(start=start, end=end)
+            value._replace(flow=(*value.flow, here))
+            if value.flow
+            else value._replace(start=start, end=end)
+            if whole
+            else value
             for value in values
         ]
         if values:
@@ -90,6 +97,10 @@ class _Walker:
             self._set(tag, within)
         elif tag.name == "macro":
             self._macro(tag)
+        elif tag.name == "now":  # of extensions that print the time
+            start, end = self._view.start(tag.start), self._view.end(tag.end)
+            clock = Value("now", (self._view.text[tag.start : tag.end],), start, end)
+            self._parts.append(Placeholder((clock,), start, end, within))
         else:
             self._block(tag, within)
 
@@ -140,7 +151,7 @@ class _Walker:
     def _bind(self, name: str, values: list[Value], within: _Within) -> None:
         root = name.split(".", 1)[0]
         before = self._bindings.get(root, []) if within or root != name else []
-        self._bindings[root] = [*before, *values]
+        self._bindings[root] = [*before, *values][-_MOST_BOUND:]
 
     def _inside(self, nodes: tuple[Node, ...]) -> list[Part]:
         """Return the parts of nodes that are not sent where they stand."""
@@ -153,7 +164,7 @@ class _Walker:
 
     def _macro(self, tag: Tag) -> None:
         name = self._view.text[tag.start : tag.end].split("macro", 1)[1].split("(", 1)[0].strip()
-        self._macros[name] = self._inside(tag.body)
+        self._macros[name] = self._inside(tag.body)[:_LONGEST_MACRO]
 
     def _block(self, tag: Tag, within: _Within) -> None:
         found = _ROLE.search(self._view.text, tag.start, tag.end)

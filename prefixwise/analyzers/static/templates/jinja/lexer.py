@@ -7,14 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-
-class UnreadableTemplateError(Exception):
-    """A template that cannot be read, and where."""
-
-    def __init__(self, what: str, offset: int) -> None:
-        super().__init__(what)
-        self.what = what
-        self.offset = offset
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
 
 
 class ChunkKind(IntEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefixwise.analyzers.static.templates.jinja.expressions import Tokens
-from prefixwise.analyzers.static.templates.jinja.lexer import Chunk, ChunkKind, UnreadableTemplateError, chunks
+from prefixwise.analyzers.static.templates.jinja.lexer import Chunk, ChunkKind, chunks
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind, Literal, Node, Output, Tag
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
 
 # Tags with a body, what ends it, and tags that stand alone; of others an `end…` further on decides.
 _BLOCKS = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "generation", "autoescape", "trans"})
@@ -37,6 +38,7 @@ class _Parser:
         self._at = 0
         self._depth = 0
         self._names = [_tag_name(chunk) for chunk in found]
+        self._last = {name: at for at, name in enumerate(self._names)}
 
     def template(self) -> tuple[Node, ...]:
         nodes = self._nodes()
@@ -101,7 +103,7 @@ class _Parser:
         return closing, said
 
     def _ends_later(self, name: str) -> bool:
-        return f"end{name}" in self._names[self._at :]
+        return self._last.get(f"end{name}", -1) >= self._at
 
 
 def _tag_name(chunk: Chunk) -> str:

@@ -1,0 +1,33 @@
+"""`static-text-stranded`."""
+
+from __future__ import annotations
+
+from prefixwise.analyzers.rule import RULES, SourceRule
+from prefixwise.core.finding import Safety, Severity, Where
+
+
+class StaticTextStranded(SourceRule):
+    """# Constant text behind a variable
+
+    A cache serves a prompt up to its first difference. Constant text that stands behind a variable is computed anew
+    for each value of it, however long it is and however seldom it changes itself. Moved in front of the first variable
+    it would be computed once.
+
+    Reported where it is long enough to matter: above the least that the model's provider caches, where the model is
+    known. Where the variable's name tells what it is (a clock, a user's name, recalled notes), its own rule says so
+    instead.
+
+    Put what is the same for all first: role, rules, examples, output format. Then what changes seldom, then what
+    changes with each request.
+    """
+
+    name = "static-text-stranded"
+    code = "PW114"
+    summary = "Constant text stands behind the first variable of a template"
+    severity = Severity.MEDIUM
+    fix = "Move the constant text in front of the first variable."
+    safety = Safety.UNSAFE
+    where = (Where.TEMPLATE,)
+
+
+RULES.add(StaticTextStranded.name, StaticTextStranded())

@@ -1,0 +1,107 @@
+"""Lint of sources: prompt files, templates and the code that builds prompts, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from prefixwise.analyzers.lint.document import LintInput
+from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.findings import source_findings
+from prefixwise.analyzers.static.python.reading import read_python
+from prefixwise.analyzers.static.scripts.read import read_scripts
+from prefixwise.analyzers.static.sources import Source
+from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
+from prefixwise.analyzers.static.templates.read import read_template
+from prefixwise.analyzers.static.volatile import Volatile
+from prefixwise.core.excerpt import Excerpts
+from prefixwise.core.finding import Finding, Mode
+
+
+class SourceKind(StrEnum):
+    """Which analysis reads a file."""
+
+    TEMPLATE = "template"
+    PYTHON = "python"
+    SCRIPT = "script"
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file to be linted: its path as given, relative and with `/`, and what reads it."""
+
+    path: str
+    kind: SourceKind
+
+
+class LintedSources(msgspec.Struct, frozen=True):
+    """What came out, in the order of files; `notes` say what could not be read."""
+
+    findings: tuple[Finding, ...]
+    inputs: tuple[LintInput, ...]
+    notes: tuple[str, ...]
+
+
+def lint_sources(
+    files: Sequence[SourceFile],
+    wanted: Collection[str],
+    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
+    builders: Iterable[str] = (),
+    excerpts: Excerpts = Excerpts.MASKED,
+) -> LintedSources:
+    """Return what keeps the prompts of sources from being cached.
+
+    Args:
+        files: In any order; code is followed from one to another.
+        wanted: Names of the rules whose findings are wanted.
+        context: What is known of all prompts from outside.
+        builders: Functions that build prompts beside those that look like it.
+        excerpts: How much of the sources' text the findings may show.
+    """
+    sources: dict[str, Source] = {}
+    unread: dict[str, str] = {}
+    for file in files:
+        try:
+            sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
+        except (OSError, UnicodeDecodeError) as problem:
+            unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
+    found, notes = _read(files, sources, context, tuple(builders))
+    findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
+    inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
+    notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
+    return LintedSources(tuple(findings), inputs, tuple(notes))
+
+
+def _read(
+    files: Sequence[SourceFile], sources: Mapping[str, Source], context: PromptContext, builders: tuple[str, ...]
+) -> tuple[list[Volatile | Stranded | TemplateTrait], list[str]]:
+    found: list[Volatile | Stranded | TemplateTrait] = []
+    notes: list[str] = []
+    by_kind = {kind: [f.path for f in files if f.kind is kind and f.path in sources] for kind in SourceKind}
+    for path in sorted(by_kind[SourceKind.TEMPLATE]):
+        template = read_template(sources[path], context)
+        found += [*template.volatiles, *template.stranded, *template.traits]
+        for problem in template.problems:
+            line, _ = sources[path].position(problem.start)
+            notes.append(f"{path}:{line}: not read: {problem.what}")
+    for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
+        if by_kind[kind]:
+            volatiles, said = read({path: sources[path] for path in by_kind[kind]}, by_kind[kind], builders)
+            found += volatiles
+            notes += said
+    return found, notes
+
+
+def _input(file: SourceFile, skipped: str) -> LintInput:
+    return LintInput(
+        path=file.path,
+        format=file.kind.value,
+        provider=None,
+        mode=Mode.STATIC,
+        record_path="",
+        records=0 if skipped else 1,
+        broken=0,
+        reason_skipped=skipped or None,
+    )

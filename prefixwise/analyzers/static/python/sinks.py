@@ -1,0 +1,245 @@
+"""Where values become prompts: calls, messages with roles, names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from prefixwise.analyzers.static.python.frames import Bound, Closure, Frame, Instance
+from prefixwise.analyzers.static.python.functions import CACHED
+from prefixwise.analyzers.static.python.hits import Hit, Strength
+from prefixwise.analyzers.static.python.layout import Prompt, Section, frequency_at, lay_out
+from prefixwise.analyzers.static.python.messages import Messages, content_of, messages_of, role_of, text_in, tools_of
+from prefixwise.analyzers.static.python.modules import Class, Function
+from prefixwise.analyzers.static.python.objects import called
+from prefixwise.analyzers.static.python.sink_names import (
+    AGENT_KEYS,
+    CACHE_KEYS,
+    MESSAGE_KEYS,
+    NESTED_KEYS,
+    ONLY_PROMPTS,
+    PROMPT_KEYS,
+    PROMPT_METHODS,
+    SYSTEM_KEYS,
+    TOOL_KEYS,
+    is_agent,
+    is_chat,
+    is_model_call,
+    is_prompt_name,
+    is_system_name,
+    messages_position,
+)
+from prefixwise.analyzers.static.python.sites import Site
+from prefixwise.analyzers.static.python.templates import Filling
+from prefixwise.analyzers.static.python.values import (
+    Hop,
+    Moving,
+    Value,
+    capped,
+    constant_text,
+    leaves,
+    movings,
+    stirs,
+    text_of,
+)
+from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
+from prefixwise.core.finding import Where
+
+_A_SENTENCE = 40
+"""Characters of constant text that make a text a prompt, where only its name says so."""
+_KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
+_PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
+Given = dict[str, Filling]
+
+
+def at_call(frame: Frame, site: Site) -> None:
+    """Take note of what moves in a prompt that a call sends."""
+    given = dict(_named(site.keywords.items()))
+    if not given and not site.positional:
+        return
+    in_package = isinstance(site.callee.ref, _PACKAGE_REFS)
+    if is_model_call(site.dotted or site.path):
+        position = messages_position(site.name)
+        if 0 <= position < len(site.positional):
+            given.setdefault("messages", site.positional[position])
+        _send(frame, site, given, Strength.CALL)
+    elif is_agent(site.name) and not in_package:
+        _set_up(frame, site, given)
+    elif "messages" in given and not in_package:
+        _send(frame, site, given, Strength.ROLE)
+    elif is_chat(site.name) and site.positional and not in_package:
+        _send(frame, site, {**given, "messages": site.positional[0]}, Strength.ROLE, only_messages=True)
+    else:
+        if site.name in PROMPT_METHODS and site.positional:
+            given.setdefault("system_prompt", site.positional[0])
+        _by_keyword(frame, site, given, Strength.NAME if in_package else Strength.ROLE)
+    for name in CACHE_KEYS:
+        if name in given:
+            _cache_key(frame, given[name].node, name, given[name].value)
+
+
+def _named(keywords: Iterable[tuple[str, Filling]]) -> Iterator[tuple[str, Filling]]:
+    """Go through what a call gives by name, within its nested settings too."""
+    for name, filling in keywords:
+        yield name, filling
+        if name in NESTED_KEYS:
+            for inner, value in filling.value.fields or ():
+                yield inner, Filling(value, filling.node)
+
+
+def _filled(frame: Frame, filling: Filling) -> Value:
+    """Return what an argument is; of a function what it gives, since the one who takes it will call it."""
+    ref = filling.value.ref
+    return called(frame, filling.value, filling.node) if isinstance(ref, Function | Closure | Bound) else filling.value
+
+
+def _send(frame: Frame, site: Site, given: Given, strength: Strength, *, only_messages: bool = False) -> None:
+    sections: list[Section] = []
+    for name in TOOL_KEYS:
+        if name in given and not only_messages:
+            sections += tools_of(given[name].value)
+    for name in SYSTEM_KEYS:
+        if name in given and not only_messages:
+            sections.append(Section(Where.SYSTEM, text_in(_filled(frame, given[name]))))
+    found = [messages_of(given[name].value) for name in MESSAGE_KEYS if name in given]
+    if only_messages and not any(section.area is Where.SYSTEM for part in found for section in part.sections):
+        found = [part._replace(sections=()) for part in found]
+    if not only_messages:
+        found += [_one_text(given[name].value) for name in PROMPT_KEYS if name in given]
+    for part in found:
+        sections += _system_first(part)
+    sent = frame.hop(site.node, f"sent by `{site.path}()`")
+    history = any(part.history for part in found) if found else None
+    lay_out(frame, Prompt(sections, strength, sent, history))
+    for part in found:
+        _windows(frame, part, strength, sent)
+
+
+def _system_first(messages: Messages) -> Iterator[Section]:
+    yield from (section for section in messages.sections if section.area is Where.SYSTEM)
+    yield from (section for section in messages.sections if section.area is not Where.SYSTEM)
+
+
+def _one_text(value: Value) -> Messages:
+    """Return the one message of a call that takes a text, or several of them each by itself."""
+    if value.items is not None:
+        return Messages(tuple(Section(Where.MESSAGES, text_of(item.value)) for item in value.items[:1]))
+    return Messages((Section(Where.MESSAGES, text_of(value)),))
+
+
+def _windows(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
+    for mark in messages.windows:
+        evidence = (mark.origin.because,)
+        hit = Hit(
+            mark, VolatileKind.WINDOW, mark.origin.frequency, Where.MESSAGES, strength, None, sent, True, evidence
+        )
+        frame.world.hits.add(hit)
+
+
+def _set_up(frame: Frame, site: Site, given: Given) -> None:
+    sections: list[Section] = []
+    if "tools" in given:
+        sections += tools_of(given["tools"].value)
+    for name in AGENT_KEYS:
+        if name in given:
+            sections.append(Section(Where.SYSTEM, text_in(_filled(frame, given[name]))))
+    lay_out(frame, Prompt(sections, Strength.CALL, frame.hop(site.node, f"given to `{site.path}()`")))
+
+
+def _by_keyword(frame: Frame, site: Site, given: Given, strength: Strength) -> None:
+    sections = [
+        Section(Where.SYSTEM, text_in(_filled(frame, filling)))
+        for name, filling in given.items()
+        if name in ONLY_PROMPTS
+    ]
+    if sections and sum(constant_text(section.pieces) for section in sections) >= _A_SENTENCE:
+        lay_out(frame, Prompt(sections, strength, frame.hop(site.node, f"given to `{site.path}()`")))
+
+
+def _cache_key(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
+    for moving in movings(value):
+        origin = moving.origin
+        frequency = frequency_at(frame, moving)
+        if origin.kind not in _KEY_KINDS or origin.named or origin.precision == "day":
+            continue
+        sent = frame.hop(node, f"sent as `{name}`")
+        moving = Moving(origin._replace(name=name), moving.hops, moving.loops)
+        costs = frequency is Frequency.CALL
+        evidence = (origin.because,)
+        hit = Hit(moving, VolatileKind.CACHE_KEY, frequency, Where.PARAMS, Strength.CALL, None, sent, costs, evidence)
+        frame.world.hits.add(hit)
+
+
+def at_dict(frame: Frame, node: ast.Dict, value: Value) -> None:
+    """Take note of what moves in a message, or in the body of a request."""
+    role = role_of(value) if value.field("role") is not None else ""
+    sent = frame.hop(node, "put into a message")
+    if role in ("system", "developer"):
+        lay_out(frame, Prompt([Section(Where.SYSTEM, content_of(value))], Strength.ROLE, sent))
+    given = {name: Filling(inner, node) for name, inner in value.fields or ()}
+    if "messages" in given and ("model" in given or "system" in given or "tools" in given):
+        _body(frame, node, given)
+    for key, inner in zip(node.keys, node.values, strict=True):
+        name = key.value if isinstance(key, ast.Constant) else None
+        if name in CACHE_KEYS and isinstance(name, str):
+            _cache_key(frame, inner, name, value.field(name) or Value())
+        elif name in ONLY_PROMPTS and isinstance(name, str):
+            at_name(frame, inner, name, value.field(name) or Value())
+
+
+def _body(frame: Frame, node: ast.Dict, given: Given) -> None:
+    sections: list[Section] = []
+    if "tools" in given:
+        sections += tools_of(given["tools"].value)
+    if "system" in given:
+        sections.append(Section(Where.SYSTEM, text_in(given["system"].value)))
+    messages = messages_of(given["messages"].value)
+    sections += _system_first(messages)
+    sent = frame.hop(node, "put into the body of a request")
+    lay_out(frame, Prompt(sections, Strength.ROLE, sent, messages.history))
+    _windows(frame, messages, Strength.ROLE, sent)
+
+
+def at_name(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
+    """Take note of what moves in a text that a variable with the name of a prompt holds."""
+    if name in CACHE_KEYS:
+        _cache_key(frame, node, name, value)
+    if not value.pieces or not stirs(value):
+        return
+    is_system = is_system_name(name) or name in ONLY_PROMPTS
+    if is_system or is_prompt_name(name):
+        _by_name(frame, value, Where.SYSTEM if is_system else Where.MESSAGES, frame.hop(node, f"held by `{name}`"))
+
+
+def at_return(frame: Frame, node: ast.expr, value: Value) -> None:
+    """Take note of what moves in a text that a function gives which by its name builds prompts."""
+    function = frame.function
+    if function is None or not value.pieces or not stirs(value):
+        return
+    if any(name.rsplit(".", 1)[-1] in CACHED for name in function.decorators):
+        value = capped(value, Frequency.PROCESS)
+    sent = frame.hop(node, f"returned by `{function.name}()`")
+    if any(name.endswith((".system_prompt", ".instructions")) for name in function.decorators):
+        lay_out(frame, Prompt([Section(Where.SYSTEM, text_of(value))], Strength.CALL, sent))
+    elif is_builder(frame, function):
+        lay_out(frame, Prompt([Section(Where.SYSTEM, text_of(value))], Strength.ROLE, sent))
+    elif is_system_name(function.name):
+        _by_name(frame, value, Where.SYSTEM, sent)
+    elif is_prompt_name(function.name):
+        _by_name(frame, value, Where.MESSAGES, sent)
+
+
+def is_builder(frame: Frame, function: Function) -> bool:
+    """Say whether the configuration names a function as one that builds prompts: by name, or `module:name`."""
+    builders = frame.world.builders
+    stem = frame.module.path.rsplit(".", 1)[0].replace("/", ".").removesuffix(".__init__")
+    owner = f"{function.owner.name}." if function.owner is not None else ""
+    full = f".{stem}.{owner}{function.name}"
+    return any(full.endswith("." + name.replace(":", ".")) for name in builders)
+
+
+def _by_name(frame: Frame, value: Value, area: Where, sent: Hop) -> None:
+    pieces = text_of(value)
+    sentences = any(isinstance(piece, str) and " " in piece.strip() for piece in leaves(pieces))
+    if sentences and constant_text(pieces) >= _A_SENTENCE:
+        lay_out(frame, Prompt([Section(area, pieces)], Strength.NAME, sent))
