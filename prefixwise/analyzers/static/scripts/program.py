@@ -19,8 +19,16 @@ _ALIAS = re.compile(r"^(?:@/|~/|#/?|src/|\$lib/)")
 _SCRIPT_SUFFIX = re.compile(r"\.(?:[cm]?[jt]s|[jt]sx)$")
 _DEEPEST = 4
 """How many modules a name may be passed on through."""
-_LONGEST = 2_000_000
+_LONGEST = 600_000
+_LONG, _LONG_LINES = 20_000, 400
 _MOST_NODES = 400_000
+
+
+def is_written(text: str) -> bool:
+    """Say whether a script is one that people write, rather than a bundle or a minified one."""
+    if len(text) < _LONG:
+        return True
+    return len(text) <= _LONGEST and text.count("\n") * _LONG_LINES > len(text)
 
 
 class Program:
@@ -32,12 +40,12 @@ class Program:
         self._resolved: dict[tuple[str, str], str | None] = {}
 
     def module(self, path: str) -> Module | None:
-        """Return a module, None for a file that is no script or too long to be one that people write."""
+        """Return a module, None for a file that is no script, or not one that people write."""
         if path in self._modules:
             self._modules[path] = found = self._modules.pop(path)  # the last used stand last
             return found
         source = self.sources.get(path)
-        readable = source is not None and _SCRIPT_SUFFIX.search(path) and len(source.text) <= _LONGEST
+        readable = source is not None and _SCRIPT_SUFFIX.search(path) and is_written(source.text)
         self._modules[path] = Module(path, read_tree(source)) if source is not None and readable else None
         return self._modules[path]
 
@@ -125,7 +133,7 @@ class Program:
     def _importers(self) -> dict[str, list[str]]:
         importers: dict[str, list[str]] = defaultdict(list)
         for path, source in self.sources.items():
-            if not _SCRIPT_SUFFIX.search(path) or len(source.text) > _LONGEST:
+            if not _SCRIPT_SUFFIX.search(path) or not is_written(source.text):
                 continue
             for specifier in dict.fromkeys(_SPECIFIER.findall(source.text)):
                 target = self.resolve(path, specifier)

@@ -14,7 +14,9 @@ from prefixwise.analyzers.static.scripts.tree import Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
     Choice,
+    Class,
     Held,
+    Instance,
     Items,
     Record,
     Rest,
@@ -24,6 +26,7 @@ from prefixwise.analyzers.static.scripts.values import (
     core,
     cores,
     held,
+    through,
 )
 from prefixwise.analyzers.static.scripts.walk import Behind, Found, Passed, State, Walk
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
@@ -66,6 +69,7 @@ def found_at(evaluator: Evaluator, module: Module, sink: Sink) -> Walk:
     if sink.how == "key":
         _walk_key(walk, value, state, module, sink)
     elif sink.how == "system" or sink.how == "made":
+        value = value if sink.sure else through(value, _only_text)
         walk.text(value, Behind(), _sent(state, module, sink.node, sink.label, named=not sink.sure))
     elif sink.how == "messages":
         walk.messages(value, _sent(state, module, sink.node, sink.label))
@@ -75,6 +79,11 @@ def found_at(evaluator: Evaluator, module: Module, sink: Sink) -> Walk:
     if _is_structured(module, sink):
         walk.found = [_beside(found) for found in walk.found]
     return walk
+
+
+def _only_text(value: Value) -> Value:
+    """Return what is named like a prompt where it is text, and nothing where it is an object with more to it."""
+    return BLANK if isinstance(value, Record | Instance | Class) else value
 
 
 def _is_structured(module: Module, sink: Sink) -> bool:
