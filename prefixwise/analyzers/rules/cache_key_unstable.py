@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.key_rate import A_MINUTE, Crowd, crowds
@@ -14,6 +13,7 @@ from prefixwise.analyzers.lint.stakes import below_minimum, common_served, is_ne
 from prefixwise.analyzers.lint.surroundings import KEY_HEADERS, last_name
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Mode, Severity, Where
 
 _FIELD = "/prompt_cache_key"
@@ -133,7 +133,7 @@ class CacheKeyUnstable(LogRule):
             after=pair.after,
             before=pair.before,
             field=field,
-            char_offset=None if before is None or after is None else common_characters(before, after),
+            char_offset=None if before is None or after is None else common_prefix(before, after),
             from_text=before,
             to_text=after,
             severity=Severity.INFO if below_minimum(pair) else None,

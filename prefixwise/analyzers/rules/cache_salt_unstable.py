@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.single_use import fresh_every_time
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Severity, Where
 
 
@@ -63,7 +63,7 @@ class CacheSaltUnstable(PairRule):
             after=pair.after,
             before=pair.before,
             field=field,
-            char_offset=common_characters(before, after) if before is not None and after is not None else None,
+            char_offset=common_prefix(before, after) if before is not None and after is not None else None,
             from_text=before,
             to_text=after,
             confidence=Confidence.CERTAIN if pair.turn else Confidence.LIKELY,

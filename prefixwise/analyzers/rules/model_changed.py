@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.stakes import below_minimum, only_goes_back, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.caches.model_names import names_of
 from prefixwise.core.finding import Confidence, Severity, Where
 from prefixwise.core.request import Mark
@@ -91,7 +91,7 @@ class ModelChanged(PairRule):
             after=pair.after,
             before=pair.before,
             field=field,
-            char_offset=common_characters(before, after),
+            char_offset=common_prefix(before, after),
             from_text=before,
             to_text=after,
             confidence=Confidence.LIKELY if field.startswith("record:") else Confidence.CERTAIN,

@@ -50,6 +50,8 @@ class Evaluator:
         """Writes, functions and parameters that are being evaluated."""
         self.reading: set[tuple[int, str]] = set()
         """Fields that are being evaluated."""
+        self.callers: dict[int, list[tuple[Module, Node]]] = {}
+        """Calls of functions, where they have been looked for."""
         self.nesting = 0
         """How many calls of named functions are being evaluated."""
         self.sink: Node | None = None

@@ -130,7 +130,7 @@ def _element_given(evaluator: Evaluator, module: Module, binding: Binding) -> Va
 
 def _callers(evaluator: Evaluator, module: Module, function: Node) -> list[tuple[Module, Node]]:
     """Return the first calls of a function."""
-    known = evaluator.program.callers
+    known = evaluator.callers
     if id(function) not in known:
         found = list(islice(_calls_of(evaluator, module, function), _MOST_CALLERS))
         known[id(function)] = found

@@ -20,6 +20,7 @@ _SCRIPT_SUFFIX = re.compile(r"\.(?:[cm]?[jt]s|[jt]sx)$")
 _DEEPEST = 4
 """How many modules a name may be passed on through."""
 _LONGEST = 2_000_000
+_MOST_NODES = 400_000
 
 
 class Program:
@@ -29,16 +30,28 @@ class Program:
         self.sources = sources
         self._modules: dict[str, Module | None] = {}
         self._resolved: dict[tuple[str, str], str | None] = {}
-        self.callers: dict[int, list[tuple[Module, Node]]] = {}
-        """Calls of functions, where they have been looked for."""
 
     def module(self, path: str) -> Module | None:
         """Return a module, None for a file that is no script or too long to be one that people write."""
-        if path not in self._modules:
-            source = self.sources.get(path)
-            readable = source is not None and _SCRIPT_SUFFIX.search(path) and len(source.text) <= _LONGEST
-            self._modules[path] = Module(path, read_tree(source)) if source is not None and readable else None
+        if path in self._modules:
+            self._modules[path] = found = self._modules.pop(path)  # the last used stand last
+            return found
+        source = self.sources.get(path)
+        readable = source is not None and _SCRIPT_SUFFIX.search(path) and len(source.text) <= _LONGEST
+        self._modules[path] = Module(path, read_tree(source)) if source is not None and readable else None
         return self._modules[path]
+
+    def forget(self) -> None:
+        """Let go of the modules that have not been used for longest, as many as are too many to keep.
+
+        Nothing that was found before may be used afterwards together with what is found then.
+        """
+        total = sum(len(module.tree.nodes) for module in self._modules.values() if module is not None)
+        for path, module in list(self._modules.items()):
+            if total <= _MOST_NODES:
+                return
+            total -= len(module.tree.nodes) if module is not None else 0
+            del self._modules[path]
 
     def resolve(self, path: str, specifier: str) -> str | None:
         """Return the file that an import in the file `path` names, None for one of another package."""

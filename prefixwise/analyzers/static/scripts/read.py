@@ -49,6 +49,7 @@ def read_scripts(
             notes.append(f"{path}: not read, it is too long for a script that people write")
             continue
         _read_module(program, module, names, found)
+        program.forget()
         if module.tree.fault is not None:
             line, column = module.tree.source.position(module.tree.fault)
             notes.append(f"{path}:{line}:{column}: not understood from here on, as far as this statement goes")

@@ -9,26 +9,13 @@ import msgspec
 
 from prefixwise.analyzers.static.context import PromptContext
 from prefixwise.analyzers.static.name_words import words
-from prefixwise.analyzers.static.templates.parts import Syntax, UnreadableTemplateError
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError, syntax_named
 from prefixwise.analyzers.static.templates.trees import Mapping, Scalar, Sequence, Tree
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
 from prefixwise.corpus.tokenizer import provider_of
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r|\Z)", re.MULTILINE)
-_SYNTAXES = {
-    "jinja": Syntax.JINJA,
-    "jinja2": Syntax.JINJA,
-    "liquid": Syntax.JINJA,
-    "mustache": Syntax.MUSTACHE,
-    "handlebars": Syntax.HANDLEBARS,
-    "hbs": Syntax.HANDLEBARS,
-    "dotprompt": Syntax.HANDLEBARS,
-    "f-string": Syntax.FORMAT,
-    "fstring": Syntax.FORMAT,
-    "python": Syntax.FORMAT,
-    "string.format": Syntax.FORMAT,
-}
 _MARKS = words("model input inputs output config api configuration tools ext variant metadata sample")
 
 
@@ -108,7 +95,7 @@ def _syntax(tree: Mapping) -> str:
         said.append(template.said("format", "type"))
     elif isinstance(template, Scalar):
         said.append(template.text.strip())
-    return next((str(_SYNTAXES[word.lower()]) for word in said if word.lower() in _SYNTAXES), "")
+    return next((str(found) for found in map(syntax_named, said) if found is not None), "")
 
 
 def _declare(tree: Tree | None, declared: dict[str, str]) -> None:

@@ -27,6 +27,7 @@ _CONSTANTS = frozenset(
 _CONDITIONS = frozenset({"if", "unless", "ifEquals", "unlessEquals", "with", "eq", "ifCond"})
 _ROLES = frozenset({"system", "user", "assistant", "developer", "model", "tool"})
 _ROLE_BLOCKS = frozenset({"message", "chat", "role"})
+_DEEPEST = 40
 
 
 class _Open(NamedTuple):
@@ -155,6 +156,8 @@ class _Reader:
         return Value(name, filters, start, end, (), section.control if section.loops else None)
 
     def _open_section(self, said: str, start: int, end: int) -> None:
+        if len(self._open) == _DEEPEST:
+            raise UnreadableTemplateError("sections are nested too deeply", start)
         inverted, name = said[0] == "^", said[1:].strip().lstrip("*>").strip()
         words = name.split(None, 1)
         helper = words[0] if words else ""

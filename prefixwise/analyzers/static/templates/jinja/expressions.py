@@ -191,7 +191,7 @@ class Tokens:
         key = self.expression()
         self.expect(":")
         value = self.expression()
-        return Expression(Kind.KEYWORD, key.name, (value,), key.start, value.end)
+        return Expression(Kind.COLLECTION, ":", (key, value), key.start, value.end)
 
     def _behind(self, found: Expression) -> Expression:
         while self.more:

@@ -24,6 +24,8 @@ from prefixwise.analyzers.static.templates.views import View
 _ROLE = re.compile(r"""\brole\s*=\s*["'](\w+)["']""")
 _ROLE_TAGS = frozenset({"system", "user", "assistant", "developer"})
 _SHOWN = 60
+_LONGEST_MACRO = 500
+_MOST_BOUND = 200
 _Within = tuple[Control, ...]
 
 
@@ -153,7 +155,7 @@ class _Walker:
     def _bind(self, name: str, values: list[Value], within: _Within) -> None:
         root = name.split(".", 1)[0]
         before = self._bindings.get(root, []) if within or root != name else []
-        self._bindings[root] = [*before, *values]
+        self._bindings[root] = [*before, *values][-_MOST_BOUND:]
 
     def _inside(self, nodes: tuple[Node, ...]) -> list[Part]:
         """Return the parts of nodes that are not sent where they stand."""
@@ -166,7 +168,7 @@ class _Walker:
 
     def _macro(self, tag: Tag) -> None:
         name = self._view.text[tag.start : tag.end].split("macro", 1)[1].split("(", 1)[0].strip()
-        self._macros[name] = _Macro(tag.targets, self._inside(tag.body))
+        self._macros[name] = _Macro(tag.targets, self._inside(tag.body)[:_LONGEST_MACRO])
 
     def _expanded(self, macro: _Macro, call: Expression, within: _Within) -> Iterator[Part]:
         """Yield the parts of a macro with what it is called with in place of its parameters."""
@@ -177,7 +179,8 @@ class _Walker:
         given = {name: passed_on(self._printed.of(one), step) for name, one in passed.items()}
         for part in macro.parts:
             if isinstance(part, Placeholder):
-                part = part._replace(values=tuple(one for value in part.values for one in _filled(value, given, part)))
+                values = [one for value in part.values for one in _filled(value, given, part)]
+                part = part._replace(values=tuple(values[:_MOST_BOUND]))
             if isinstance(part, Text) or part.values:
                 yield part._replace(within=within + part.within)
 

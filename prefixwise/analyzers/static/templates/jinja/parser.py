@@ -38,6 +38,7 @@ class _Parser:
         self._at = 0
         self._depth = 0
         self._names = [_tag_name(chunk) for chunk in found]
+        self._last = {name: at for at, name in enumerate(self._names)}
 
     def template(self) -> tuple[Node, ...]:
         nodes = self._nodes()
@@ -102,7 +103,7 @@ class _Parser:
         return closing, said
 
     def _ends_later(self, name: str) -> bool:
-        return f"end{name}" in self._names[self._at :]
+        return self._last.get(f"end{name}", -1) >= self._at
 
 
 def _tag_name(chunk: Chunk) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from prefixwise.analyzers.static.name_words import words
@@ -20,6 +21,8 @@ _TEXT_METHODS = words(
     "values strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim "
     "tostring tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds"
 )
+_MOST_VALUES = 40
+_MOST_STEPS = 12
 # Of these the arguments are printed, too.
 _FILLED_IN = frozenset({"replace", "format", "join", "default", "d"})
 
@@ -72,7 +75,7 @@ class Printed:
             return []
         base, *arguments = expression.operands
         written = self._view.text[base.end : expression.end].lstrip(" \t\r\n|")
-        values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
+        values = self._through(base, written, expression)
         return values + (self._all(arguments) if expression.name in _FILLED_IN else [])
 
     def _called(self, expression: Expression) -> list[Value]:
@@ -80,12 +83,18 @@ class Printed:
         written = self._view.text[callee.end : expression.end]
         method = callee.name.lower() if callee.kind is Kind.ATTRIBUTE else ""
         if method in _TEXT_METHODS and not _is_clock(callee):
-            values = self.of(callee.operands[0])
-            values = [value._replace(filters=(*value.filters, f"{callee.name}{written}")) for value in values]
+            values = self._through(callee.operands[0], f"{callee.name}{written}", expression)
             return values + (self._all(arguments) if method in _FILLED_IN else [])
         if callee.path and callee.root not in self._bindings:
             return [self._value(callee.path, (written,), expression), *self._all(arguments)]
         return self.of(callee) + self._all(arguments)
+
+    def _through(self, base: Expression, written: str, whole: Expression) -> list[Value]:
+        """Return what an expression prints once something is done to it; a value alone reaches over what is done."""
+        values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
+        if len(values) == 1 and not values[0].flow:
+            return [values[0]._replace(start=self._view.start(whole.start), end=self._view.end(whole.end))]
+        return values
 
     def _value(self, name: str, filters: tuple[str, ...], expression: Expression) -> Value:
         return Value(name, filters, self._view.start(expression.start), self._view.end(expression.end))
@@ -97,5 +106,9 @@ def _is_clock(callee: Expression) -> bool:
 
 
 def passed_on(values: Sequence[Value], step: Passage) -> list[Value]:
-    """Return values with a step added to their way."""
-    return [value._replace(flow=(*value.flow, step)) for value in values]
+    """Return values with a step added to their way, each once; of very many the first, of long ways the beginning."""
+    kept = {(value.name, value.start): value for value in reversed(values)}
+    return [
+        value._replace(flow=(*value.flow[: _MOST_STEPS - 1], step))
+        for value in itertools.islice(reversed(kept.values()), _MOST_VALUES)
+    ]
