@@ -17,10 +17,13 @@ from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.volatile import Frequency, Volatile, VolatileKind
 from prefixwise.core.finding import Confidence, Step, Where
 
+# Tokens of constant text behind a value from which it is worth saying: for values that change with who asks,
+# those that change on every call, variables whose value is not known to change, and those of the newest message.
 _LEAST_BEHIND = 64
 _LEAST_BEHIND_TICKS = 32
 _LEAST_STRANDED = 128
 _LEAST_IN_NEWEST = 512
+# Fewer than these count only if they are a good part of the constant text: the tail of a long prompt is no loss.
 _CERTAIN_BEHIND = 256
 _LEAST_SHARE = 0.1
 _COLLECTIONS = frozenset({VolatileKind.RETRIEVED, VolatileKind.EXAMPLES, VolatileKind.ENVIRONMENT, VolatileKind.TOOLS})
@@ -218,6 +221,8 @@ def _stranded(source: Source, place: _Place, context: PromptContext) -> Stranded
     least = _LEAST_IN_NEWEST if place.newest else _LEAST_STRANDED
     minimum = context.minimum
     total = place.before + place.behind
+    if judge(place.candidate.value.name) is not None:
+        return None  # a clock of which only the year is printed
     if role is Use.SETTLED or not place.matters(least) or (minimum is not None and total < minimum):
         return None
     span, quote = source.quote(placeholder.start, placeholder.end)
@@ -226,7 +231,7 @@ def _stranded(source: Source, place: _Place, context: PromptContext) -> Stranded
         path=source.path,
         span=span,
         quote=quote,
-        name=place.candidate.value.name,
+        name=_collection(place.candidate.value) or place.candidate.value.name,
         tokens_before=place.before,
         tokens_behind=place.behind,
         minimum=minimum,

@@ -115,8 +115,8 @@ class _Reader:
         """Return what is found in one text of Jinja, which may be a model's chat template."""
         (piece,) = self._prompt.pieces
         nodes = self._parsed(piece.view)
-        conversation = Conversation(nodes)
-        if not conversation.is_chat:
+        conversation = Conversation(nodes) if "messages" in piece.view.text else None
+        if conversation is None or not conversation.is_chat:
             return self._judged(by_role(_in_role(flatten(piece.view, nodes), piece.role), lines=True))
         template = Template(syntax=Syntax.JINJA, messages=(), chat=True, version=self._about.version)
         found = traits(self._source, piece.view, nodes, conversation)

@@ -68,6 +68,35 @@ def test_a_value_that_goes_through_variables():
     ]
 
 
+@pytest.mark.parametrize(
+    ("printed", "precision"),
+    [
+        ("{{ now('utc', '%Y-%m-%d') }}", "day"),
+        ("{{ datetime.now().date() }}", "day"),
+        ("{{ datetime.utcnow().isoformat() }}", ""),
+        ("{{ now | date: '%H:%M' }}", "minute"),
+        ("{{ 'now' | date: '%B %d' }}", "day"),
+        ("{% now 'utc', '%H:%M' %}", "minute"),
+        ("{{ datetime.now().hour }}", "hour"),
+    ],
+)
+def test_how_finely_a_clock_is_printed(printed, precision):
+    (clock,) = found_in(f"It is {printed}.\n" + RULES, "a.j2").volatiles
+    assert (clock.kind.name, clock.precision, clock.quote) == ("CLOCK", precision, printed)
+
+
+@pytest.mark.parametrize("printed", ["{{ datetime.now().year }}", "{{ caller() }}", "{{ _('hi') }}", "{{ super() }}"])
+def test_what_is_printed_and_is_no_loss(printed):
+    findings = found_in(printed + "\n" + RULES, "a.j2")
+    assert (findings.volatiles, findings.stranded) == ((), ())
+
+
+def test_examples_that_are_drawn():
+    text = "{% for e in examples | random_sample(3) %}{{ e.question }}{% endfor %}\n" + RULES
+    assert kinds_in(text, "a.j2") == [("examples", "{% for e in examples | random_sample(3) %}")]
+    assert kinds_in("{% for e in examples %}{{ e.question }}{% endfor %}\n" + RULES, "a.j2") == []
+
+
 def test_a_variable_that_is_set_to_a_constant_is_one():
     assert kinds_in("{% set today = 'Monday' %}{{ today }}\n" + RULES, "a.j2") == []
     assert kinds_in("{% if not today %}{% set today = now() %}{% endif %}{{ today }}\n" + RULES, "a.j2") == [

@@ -147,3 +147,10 @@ def test_white_space_that_tags_take_away_is_not_sent():
 def test_constants_that_are_printed_are_text():
     (template,) = found_in("{{ 'Be\\nbrief' }}{{ a }}", "a.j2").templates
     assert template.messages[0].parts[0].text == "Be\nbrief"
+
+
+@pytest.mark.parametrize("text", ["{{#if a}}", "{{/if}}", "{{a", "{{#a}}{{/a}}{{/b}}"])
+def test_a_problem_is_where_it_stands_behind_front_matter(text):
+    head = "---\nmodel: gpt-4o\n---\nBe brief. "
+    (problem,) = found_in(head + text, "a.hbs").problems
+    assert problem.start == len(head) + text.index("{{/b" if "{{/b" in text else "{{")

@@ -105,6 +105,10 @@ class _Walker:
             self._set(tag, within)
         elif tag.name == "macro":
             self._macro(tag)
+        elif tag.name == "now":  # of extensions that print the time
+            start, end = self._view.start(tag.start), self._view.end(tag.end)
+            clock = Value("now", (self._view.text[tag.start : tag.end],), start, end)
+            self._parts.append(Placeholder((clock,), start, end, within))
         else:
             self._block(tag, within)
 

@@ -21,6 +21,26 @@ _TEXT_METHODS = words(
     "values strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim "
     "tostring tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds"
 )
+# What Jinja and those who extend it have themselves: these print nothing that an application fills in.
+_BUILT_IN = words(
+    "caller super self range loop varargs kwargs joiner cycler lipsum dict namespace _ gettext ngettext url_for "
+    "raise_exception debug render"
+)
+# The format that a part of a time stands for.
+_UNITS = {
+    "year": "%Y",
+    "month": "%m",
+    "day": "%d",
+    "date": "%d",
+    "weekday": "%d",
+    "isoweekday": "%d",
+    "toordinal": "%d",
+    "hour": "%H",
+    "minute": "%M",
+    "second": "%S",
+    "time": "%S",
+    "timestamp": "%S",
+}
 _MOST_VALUES = 40
 _MOST_STEPS = 12
 # Of these the arguments are printed, too.
@@ -54,7 +74,9 @@ class Printed:
             return self._all(operands[1:])
         if kind is Kind.OPERATION:
             return [] if expression.name in _ASKS else self._all(operands)
-        if kind is Kind.ITEM or kind is Kind.ATTRIBUTE:
+        if kind is Kind.ATTRIBUTE:
+            return self._through(operands[0], f"{expression.name}('{_UNITS.get(expression.name, '')}')", expression)
+        if kind is Kind.ITEM:
             return self.of(operands[0])
         return self._all(operands)
 
@@ -74,6 +96,8 @@ class Printed:
         if expression.name in _MEASURES:
             return []
         base, *arguments = expression.operands
+        if base.kind is Kind.CONSTANT and base.name == "now" and expression.name == "date":  # as Liquid has it
+            return [self._value("now", (self._view.text[base.end : expression.end],), expression)]
         written = self._view.text[base.end : expression.end].lstrip(" \t\r\n|")
         values = self._through(base, written, expression)
         return values + (self._all(arguments) if expression.name in _FILLED_IN else [])
@@ -82,8 +106,11 @@ class Printed:
         callee, *arguments = expression.operands
         written = self._view.text[callee.end : expression.end]
         method = callee.name.lower() if callee.kind is Kind.ATTRIBUTE else ""
+        if callee.root in _BUILT_IN:
+            return []
         if method in _TEXT_METHODS and not _is_clock(callee):
-            values = self._through(callee.operands[0], f"{callee.name}{written}", expression)
+            unit = f"'{_UNITS[method]}'" if method in _UNITS else ""
+            values = self._through(callee.operands[0], f"{callee.name}{written}{unit}", expression)
             return values + (self._all(arguments) if method in _FILLED_IN else [])
         if callee.path and callee.root not in self._bindings:
             return [self._value(callee.path, (written,), expression), *self._all(arguments)]
