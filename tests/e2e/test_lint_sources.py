@@ -10,14 +10,14 @@ PROMPT = "Hello {{ user_name }}, it is {{ now }}.\n\n" + "Name the quay, the tim
 BUILDER = '''from datetime import datetime
 from openai import OpenAI
 
-RULES = """Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. Name the quay, the time and the fare in every answer. """
+RULES = """%s"""
 
 def ask(question):
-    system = f"It is {datetime.now():%H:%M}. " + RULES
+    system = f"It is {datetime.now():%%H:%%M}. " + RULES
     return OpenAI().chat.completions.create(
         model="gpt-4o", messages=[{"role": "system", "content": system}, {"role": "user", "content": question}]
     )
-'''
+''' % ("Name the quay, the time and the fare in every answer. " * 12)
 
 
 def test_sources_and_logs_are_linted_together(run: Any, tmp_path: Path) -> None:
