@@ -20,6 +20,7 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moved_values import turn_of_document
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, common_prefix, hunks, one_hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
@@ -57,6 +58,7 @@ class SpanChange(msgspec.Struct, frozen=True):
         gap: Seconds from start to start, None where the log has no times.
         before_text, after_text: The two values whole; empty but for the first few changes of a place.
         answer: Whether the earlier value is the logged answer, and the later one what was sent again for it.
+        turns: What the two requests are known again by once their conversation goes on.
     """
 
     before: int
@@ -78,6 +80,7 @@ class SpanChange(msgspec.Struct, frozen=True):
     before_text: str = ""
     after_text: str = ""
     answer: bool = False
+    turns: tuple[int, int] = (0, 0)
 
     @property
     def place(self) -> tuple[Where, str, str, str]:
@@ -193,6 +196,7 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
         gap=pair.gap,
         before_text=change.before,
         after_text=change.after,
+        turns=(turn_of_document(change.a), turn_of_document(change.b)),
     )
 
 
