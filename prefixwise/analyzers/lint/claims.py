@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -61,6 +61,9 @@ class Claim(msgspec.Struct, kw_only=True):
         explains: Rows beside `after` whose misses this explains.
         moved: Of a value that moves in a text: how it is found in other requests.
         settings: Parameters of the cache key that differ.
+        tools: Of a difference of tools: the decoded tools of the earlier and of the later request.
+        resent: Of a history that comes again otherwise: what messages are now, by session and place, and JSON of what
+            they were when they were first sent.
         said: What stood there in the earlier and in the later request, each with the turn at which it was newest.
     """
 
@@ -83,5 +86,7 @@ class Claim(msgspec.Struct, kw_only=True):
     also: tuple[str, ...] = ()
     explains: tuple[int, ...] = ()
     settings: tuple[Parameter, ...] = ()
+    tools: tuple[tuple[Any, ...], ...] = ()
+    resent: tuple[tuple[int, bytes], ...] = ()
     moved: tuple[Around, ...] = ()
     said: tuple[Said, ...] = ()

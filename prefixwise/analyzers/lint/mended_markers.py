@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prefixwise.analyzers.lint.marker_places import MarkerPlace, MarkerReader
+from prefixwise.analyzers.lint.marker_places import MARKER_KEYS, MarkerPlace, MarkerReader
 from prefixwise.analyzers.lint.mended_history import as_blocks
 from prefixwise.analyzers.lint.mending import with_items, with_sections
 from prefixwise.analyzers.lint.raw_values import with_value
@@ -103,3 +103,22 @@ def _without_key(raw: bytes, pointer: str) -> bytes:
         holder = holder[int(key)] if isinstance(holder, list) else holder[key]
     left = {name: value for name, value in holder.items() if name != keys[-1]}
     return with_value(raw, keys[:-1], msgspec.json.encode(left))
+
+
+def with_markers_of(now: bytes, was: bytes) -> bytes:
+    """Return a message as it was, marked as it is now: on its last block, or not at all."""
+    if not any(key.encode() in was or key.encode() in now for key in MARKER_KEYS):
+        return was
+    bare = msgspec.json.encode(_unmarked(msgspec.json.decode(was)))
+    return _with_marker(bare) if b"cache_control" in now else bare
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, list):
+        points = [item for item in value if not (isinstance(item, dict) and item.keys() == {"cachePoint"})]
+        return [_unmarked(item) for item in points]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _unmarked(item) for key, item in value.items() if key not in ("cache_control", "prompt_cache_breakpoint")
+    }

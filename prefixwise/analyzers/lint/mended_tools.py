@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.documents import Entry
+from prefixwise.analyzers.lint.mended_settings import in_time
 from prefixwise.analyzers.lint.mending import with_items, with_mended_items, with_sections
 from prefixwise.analyzers.lint.raw_values import with_value
 from prefixwise.analyzers.lint.toolset import tool_name
@@ -69,3 +72,64 @@ def _with_sorted_declarations(raw: bytes) -> bytes:
             if ordered != declared:
                 raw = with_value(raw, (name,), msgspec.json.encode(ordered))
     return raw
+
+
+def with_first_tools(request: Request, claims: Sequence[Claim]) -> Request | None:
+    """Return a request each of whose tools is what the tool of that name was at first; None where that is not known."""
+    first: dict[str, Any] = {}
+    changed: set[str] = set()
+    for claim in in_time(claims):
+        for value in (value for tools in claim.tools for value in tools):
+            name = tool_name(value)
+            if first.setdefault(name, value) != value:
+                changed.add(name)
+    if not changed:
+        return None
+    wanted = {name: first[name] for name in changed}
+    return with_mended_items(request, lambda entry: _first_of(entry, wanted))
+
+
+def _first_of(entry: Entry, first: Mapping[str, Any]) -> bytes:
+    """Return the JSON of a tool, or of an item that declares several, with those that changed as they were at first."""
+    if entry.kind != "tools":
+        return entry.raw
+    item, raw = msgspec.json.decode(entry.raw), entry.raw
+    if not isinstance(item, dict):
+        return raw
+    declared = [(name, value) for name in _DECLARED for value in [item.get(name)] if isinstance(value, list)]
+    for name, tools in declared:
+        for at, tool in enumerate(tools):
+            wanted = first.get(tool_name(tool), tool)
+            raw = raw if wanted == tool else with_value(raw, (name, str(at)), msgspec.json.encode(wanted))
+    bare = {key: value for key, value in item.items() if key != _MARKER}
+    wanted = first.get(tool_name(item), bare)
+    if declared or wanted == bare:
+        return raw
+    marker = {_MARKER: item[_MARKER]} if _MARKER in item else {}
+    return msgspec.json.encode({**wanted, **marker})
+
+
+def with_all_tools(request: Request, claims: Sequence[Claim]) -> Request | None:
+    """Return a request with all the tools that came and went, in the order in which they came.
+
+    A request with other tools than any of those that changed is another application's. None where tools are declared
+    in a way that is not known here.
+    """
+    every: dict[str, Any] = {}
+    lists = [tools for claim in in_time(claims) for tools in claim.tools]
+    for value in (value for tools in lists for value in tools):
+        every.setdefault(tool_name(value), value)
+    section = next((section for section in request.sections if section.kind == "tools"), None)
+    if not every or (section is not None and any(_is_declaration(raw) for raw in section.raw_items())):
+        return None
+    if section is None:
+        return request
+    own = {tool_name(msgspec.json.decode(raw)): bytes(raw) for raw in section.raw_items()}
+    if not any(own.keys() == {tool_name(value) for value in tools} for tools in lists):
+        return request
+    items = [own.get(name) or msgspec.json.encode(value) for name, value in every.items()]
+    return with_sections(request, [with_items(one, items) if one is section else one for one in request.sections])
+
+
+def _is_declaration(raw: msgspec.Raw | bytes) -> bool:
+    return any(name.encode() in bytes(raw) for name in _DECLARED)

@@ -60,7 +60,9 @@ def taken_out(text: str, places: Iterable[Around]) -> tuple[str, str]:
 
 
 def with_moved_values(request: Request, claims: Sequence[Claim], *, told: bool = True) -> Request | None:
-    """Return a request without the values that move, and with those in its newest message; None where no place is known.
+    """Return a request without the values that move, and with those in its newest message.
+
+    None where no place is known.
 
     Args:
         request: As it was sent.
