@@ -25,11 +25,13 @@ class Around(msgspec.Struct, frozen=True):
         field: Pointer with `*` for the numbers of messages.
         label: What stands in front of the value on its line.
         pattern: Made of the literal text on both sides, digits apart.
+        left: How many characters of text in front of the value it asks for.
     """
 
     field: str
     label: str
     pattern: str
+    left: int = 0
 
 
 class Said(msgspec.Struct, frozen=True):

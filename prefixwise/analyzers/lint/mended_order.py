@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Around, Claim
 from prefixwise.analyzers.lint.documents import Entry
 from prefixwise.analyzers.lint.mended_history import canonical
@@ -22,9 +23,14 @@ _JSON_START = re.compile(r"[{\[]")
 _ELEMENT_GAP = re.compile(r"(?<=>)[ \t]*(?=<)")
 
 
+@once
+def _places(claims: Sequence[Claim]) -> tuple[Around, ...]:
+    return tuple(dict.fromkeys(place for claim in claims for place in claim.moved))
+
+
 def with_sorted_parts(request: Request, claims: Sequence[Claim]) -> Request:
     """Return a request in which what comes in another order each time is sorted, and JSON in texts has one form."""
-    places = list(dict.fromkeys(place for claim in claims for place in claim.moved))
+    places = _places(claims)
 
     def mend(entry: Entry) -> bytes:
         return mended_texts(entry, _sorting(entry, places))

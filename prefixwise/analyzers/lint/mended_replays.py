@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.alignment import Alignment
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.mended_markers import with_markers_of
 from prefixwise.analyzers.lint.mending import with_items, with_sections
@@ -30,12 +31,17 @@ def _key(session: str, number: int, raw: bytes) -> int:
     return hash((session, number, raw))
 
 
+@once
+def _resent(claims: Sequence[Claim]) -> dict[int, bytes]:
+    return {now: was for claim in claims for now, was in claim.resent}
+
+
 def with_first_sent(request: Request, claims: Sequence[Claim]) -> Request | None:
     """Return a request whose earlier messages are what they were when they were first sent.
 
     None where nobody knows what they were.
     """
-    known = {now: was for claim in claims for now, was in claim.resent}
+    known = _resent(claims)
     if not known:
         return None
     number, sections = 0, []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.core.request import Request
 
@@ -15,7 +16,8 @@ def in_time(claims: Iterable[Claim]) -> list[Claim]:
     return sorted(claims, key=lambda claim: (claim.before if claim.before is not None else claim.after, claim.after))
 
 
-def first_and_others(claims: Iterable[Claim]) -> tuple[str | None, set[str | None]]:
+@once
+def first_and_others(claims: Sequence[Claim]) -> tuple[str | None, set[str | None]]:
     """Return the first value that claims on one place tell of, and all that it flipped between.
 
     Raises:
@@ -27,14 +29,26 @@ def first_and_others(claims: Iterable[Claim]) -> tuple[str | None, set[str | Non
     return ordered[0].from_text, {text for claim in ordered for text in (claim.from_text, claim.to_text)}
 
 
+@once
+def _flips(claims: Sequence[Claim]) -> dict[str, tuple[bytes, frozenset[bytes]]]:
+    """Return by name of a parameter its first value, and all between which it flipped."""
+    changes = [change for claim in in_time(claims) for change in claim.settings]
+    found = {}
+    for name in dict.fromkeys(change.name for change in changes):
+        ours = [change for change in changes if change.name == name]
+        found[name] = ours[0].before, frozenset(value for one in ours for value in (one.before, one.after))
+    return found
+
+
+@once
+def _in_bodies(claims: Sequence[Claim]) -> list[Claim]:
+    return [claim for claim in claims if not (claim.field or "").startswith("record:")]
+
+
 def with_first_settings(request: Request, claims: Sequence[Claim]) -> Request:
     """Return a request whose parameters are the first of those between which they flipped; others stay."""
     params = dict(request.params)
-    changes = [change for claim in in_time(claims) for change in claim.settings]
-    for name in dict.fromkeys(change.name for change in changes):
-        ours = [change for change in changes if change.name == name]
-        wanted = ours[0].before
-        flipped = {value for change in ours for value in (change.before, change.after)}
+    for name, (wanted, flipped) in _flips(claims).items():
         if params.get(name, b"") in flipped:
             params[name] = wanted
     given = tuple((name, value) for name, value in params.items() if value)
@@ -43,7 +57,7 @@ def with_first_settings(request: Request, claims: Sequence[Claim]) -> Request:
 
 def with_first_model(request: Request, claims: Sequence[Claim]) -> Request:
     """Return a request to the first of the models between which a conversation flipped; others stay."""
-    ours = [claim for claim in claims if not (claim.field or "").startswith("record:")]
+    ours = _in_bodies(claims)
     if not ours:
         return request
     wanted, flipped = first_and_others(ours)

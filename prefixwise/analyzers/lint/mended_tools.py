@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.documents import Entry
 from prefixwise.analyzers.lint.mended_settings import in_time
@@ -74,8 +75,9 @@ def _with_sorted_declarations(raw: bytes) -> bytes:
     return raw
 
 
-def with_first_tools(request: Request, claims: Sequence[Claim]) -> Request | None:
-    """Return a request each of whose tools is what the tool of that name was at first; None where that is not known."""
+@once
+def _changed_tools(claims: Sequence[Claim]) -> dict[str, Any]:
+    """Return by name what the tools were at first that did not stay so."""
     first: dict[str, Any] = {}
     changed: set[str] = set()
     for claim in in_time(claims):
@@ -83,9 +85,24 @@ def with_first_tools(request: Request, claims: Sequence[Claim]) -> Request | Non
             name = tool_name(value)
             if first.setdefault(name, value) != value:
                 changed.add(name)
-    if not changed:
+    return {name: first[name] for name in changed}
+
+
+@once
+def _lists(claims: Sequence[Claim]) -> tuple[dict[str, Any], frozenset[frozenset[str]]]:
+    """Return all tools that came and went, in the order in which they came, and which of them came together."""
+    every: dict[str, Any] = {}
+    lists = [tools for claim in in_time(claims) for tools in claim.tools]
+    for value in (value for tools in lists for value in tools):
+        every.setdefault(tool_name(value), value)
+    return every, frozenset(frozenset(map(tool_name, tools)) for tools in lists)
+
+
+def with_first_tools(request: Request, claims: Sequence[Claim]) -> Request | None:
+    """Return a request each of whose tools is what the tool of that name was at first; None where that is not known."""
+    wanted = _changed_tools(claims)
+    if not wanted:
         return None
-    wanted = {name: first[name] for name in changed}
     return with_mended_items(request, lambda entry: _first_of(entry, wanted))
 
 
@@ -115,17 +132,14 @@ def with_all_tools(request: Request, claims: Sequence[Claim]) -> Request | None:
     A request with other tools than any of those that changed is another application's. None where tools are declared
     in a way that is not known here.
     """
-    every: dict[str, Any] = {}
-    lists = [tools for claim in in_time(claims) for tools in claim.tools]
-    for value in (value for tools in lists for value in tools):
-        every.setdefault(tool_name(value), value)
+    every, lists = _lists(claims)
     section = next((section for section in request.sections if section.kind == "tools"), None)
     if not every or (section is not None and any(_is_declaration(raw) for raw in section.raw_items())):
         return None
     if section is None:
         return request
     own = {tool_name(msgspec.json.decode(raw)): bytes(raw) for raw in section.raw_items()}
-    if not any(own.keys() == {tool_name(value) for value in tools} for tools in lists):
+    if frozenset(own) not in lists:
         return request
     items = [own.get(name) or msgspec.json.encode(value) for name, value in every.items()]
     return with_sections(request, [with_items(one, items) if one is section else one for one in request.sections])

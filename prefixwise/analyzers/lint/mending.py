@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from prefixwise.analyzers.lint.blocks import last_name
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.documents import Entry
 from prefixwise.analyzers.lint.raw_values import with_value
@@ -144,6 +145,7 @@ def _mapped(value: Any, form: Callable[[str], str]) -> Any:
     return [_mapped(inner, form) for inner in value] if isinstance(value, list) else value
 
 
-def areas_of(claims: Iterable[Claim]) -> frozenset[Where]:
+@once
+def areas_of(claims: Sequence[Claim]) -> frozenset[Where]:
     """Return the parts of the prompt that claims are about."""
     return frozenset(claim.where for claim in claims)

@@ -12,7 +12,6 @@ from prefixwise.analyzers.values.ages import AGE
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, hunks
 from prefixwise.analyzers.values.kinds import SpanKind
-from prefixwise.core.finding import Confidence
 
 _LEFT, _RIGHT = 32, 24
 """Characters on either side by which a value is found."""
@@ -32,7 +31,8 @@ def moved_at(slot: Slot) -> tuple[Around, ...]:
     """Return how the values of a place are found in any request of its application."""
     kind = SpanKind.OTHER if slot.reading is None else slot.reading.kind
     told = [change for change in slot.changes if (change.before_text or change.after_text) and not _is_told(change)]
-    return tuple(dict.fromkeys(around for change in told[:_MOST] for around in _places(change, kind)))
+    found = dict.fromkeys(around for change in told[:_MOST] for around in _places(change, kind))
+    return tuple(sorted(found, key=lambda place: place.left))
 
 
 def _is_told(change: SpanChange) -> bool:
@@ -42,9 +42,8 @@ def _is_told(change: SpanChange) -> bool:
 
 def said_at(places: tuple[Around, ...], change: SpanChange) -> tuple[Said, ...]:
     """Return what stood at a place in the two requests of a change, as far as their texts are kept."""
-    quote = change.quote
-    texts = (change.before_text or quote.old.line, change.after_text or quote.new.line)
-    ours = [place for place in places if place.field == shape_of(change.field)]
+    texts = change.before_text or change.near[0], change.after_text or change.near[1]
+    ours = tuple(place for place in places if place.field == shape_of(change.field))
     found = [(turn, taken_out(text, ours)[1]) for turn, text in zip(change.turns, texts, strict=True)]
     return tuple(Said(turn, value) for turn, value in found if value)
 
@@ -63,7 +62,7 @@ def _places(change: SpanChange, kind: SpanKind) -> Iterator[Around]:
 def _of_ages(place: Around) -> Around:
     """Return the place of an age that stands in many messages: what is behind it is another text in each."""
     pattern = (_loose(place.label) if place.label else r"(?:\A|(?<=\n))") + f"({AGE})"
-    return Around(place.field, place.label, pattern)
+    return Around(place.field, place.label, pattern, len(place.label))
 
 
 def _grouped(found: tuple[Hunk, ...], gap: int) -> list[tuple[Hunk, Hunk]]:
@@ -78,14 +77,17 @@ def _grouped(found: tuple[Hunk, ...], gap: int) -> list[tuple[Hunk, Hunk]]:
 
 
 def _is_alike(before: str, after: str, hunk: Hunk, kind: SpanKind) -> bool:
-    """Say whether a further difference is of the same kind, or of none that another rule knows."""
-    read = describe(before, after, hunk).candidates[0]
-    return read.kind in (kind, SpanKind.OTHER) or read.confidence is Confidence.POSSIBLE
+    """Say whether a further difference is of the same kind."""
+    return describe(before, after, hunk).candidates[0].kind is kind
 
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a stretch with the rest of the words and numbers that it begins and ends in."""
     lowest, highest = max(0, start - _REACH), min(len(text), end + _REACH)
+    if start == end or not _OF_VALUES.match(text[start]):
+        lowest = start
+    if start == end or not _OF_VALUES.match(text[end - 1]):
+        highest = end
     while start > lowest and _OF_VALUES.match(text[start - 1]):
         start -= 1
     while end < highest and _OF_VALUES.match(text[end]):
@@ -100,7 +102,7 @@ def _around(field: str, text: str, start: int, end: int) -> Around:
     pattern = ("" if start > _LEFT else r"\A") + _loose(left) + "(.*?)" + _loose(right)
     pattern += r"\Z" if end + _RIGHT >= len(text) else ""
     label = _LABEL.search(left)
-    return Around(shape_of(field), "" if label is None else label[0].lstrip("\n.;> "), pattern)
+    return Around(shape_of(field), "" if label is None else label[0].lstrip("\n.;> "), pattern, len(left))
 
 
 def _loose(text: str) -> str:

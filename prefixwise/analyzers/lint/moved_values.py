@@ -6,12 +6,14 @@ conversation goes on. What earlier turns said is known from the claims.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from prefixwise.analyzers.lint.blocks import last_name
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Around, Claim
 from prefixwise.analyzers.lint.documents import Document, Entry
 from prefixwise.analyzers.lint.mending import entries_of, mended_texts, with_items, with_sections
@@ -41,7 +43,25 @@ def _turn(session: str, length: int, newest: Entry) -> int:
     return hash((length, newest.role, _NUMBERS.sub("#", _NOTE.sub("", texts[-1]))[-_TAIL:] if texts else ""))
 
 
-def taken_out(text: str, places: Iterable[Around]) -> tuple[str, str]:
+@once
+def _places(claims: Sequence[Claim]) -> tuple[Around, ...]:
+    """Return where values stand, those first of which the most is known to move."""
+    found = dict.fromkeys(place for claim in claims for place in claim.moved)
+    return tuple(sorted(found, key=lambda place: (place.field, place.left)))
+
+
+@once
+def _said(claims: Sequence[Claim]) -> dict[int, str]:
+    return {said.turn: said.value for claim in claims for said in claim.said if said.value}
+
+
+@once
+def _first_value(claims: Sequence[Claim]) -> str:
+    return next((said.value for claim in claims for said in claim.said if said.value), "")
+
+
+@functools.lru_cache(maxsize=20_000)
+def taken_out(text: str, places: tuple[Around, ...]) -> tuple[str, str]:
     """Return a text without the values at some places, and those values with their labels, a line each."""
     found: list[str] = []
     for place in places:
@@ -69,7 +89,7 @@ def with_moved_values(request: Request, claims: Sequence[Claim], *, told: bool =
         claims: What is known of the values.
         told: Whether they are said in the newest message, or left out.
     """
-    places = list(dict.fromkeys(place for claim in claims for place in claim.moved))
+    places = _places(claims)
     if not places:
         return None
     notes: list[str] = []
@@ -84,10 +104,10 @@ def with_moved_values(request: Request, claims: Sequence[Claim], *, told: bool =
 
 def with_constant_values(request: Request, claims: Sequence[Claim]) -> Request | None:
     """Return a request in which a value that moves is the first one that was seen; None where no place is known."""
-    places = list(dict.fromkeys(place for claim in claims for place in claim.moved))
+    places = _places(claims)
     if not places:
         return None
-    first = next((said.value for claim in claims for said in claim.said if said.value), "")
+    first = _first_value(claims)
 
     def constant(part: Part, text: str) -> str:  # noqa: ARG001 - one of two
         for place in places:
@@ -124,7 +144,7 @@ def _taking(entry: Entry, places: Sequence[Around], notes: list[str]) -> Callabl
 
     def take(part: Part, text: str) -> str:
         shape = shape_of(entry.pointer + part.pointer)
-        ours = [place for place in places if shape == place.field or (part.is_json and place.field.startswith(shape))]
+        ours = tuple(p for p in places if shape == p.field or (part.is_json and p.field.startswith(shape)))
         if not ours:
             return text
         kept = "".join(_NOTE.findall(text))
@@ -138,7 +158,7 @@ def _taking(entry: Entry, places: Sequence[Around], notes: list[str]) -> Callabl
 
 def _history(request: Request, claims: Sequence[Claim]) -> dict[int, str]:
     """Return by number of item what earlier turns said, as far as the claims know."""
-    known = {said.turn: said.value for claim in claims for said in claim.said if said.value}
+    known = _said(claims)
     if not known:
         return {}
     entries = [entry for section in request.sections for entry in entries_of(request, section)]

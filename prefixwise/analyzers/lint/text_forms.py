@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.values.drift import folded, plain_characters, plain_spaces, spelled_out
 
@@ -40,12 +41,14 @@ _SPACE_FORMS: tuple[Form, ...] = (tidy_spaces, no_spaces)
 _CHARACTER_FORMS: tuple[Form, ...] = (composed, spelled_out, plain_spaces, plain_characters, folded)
 
 
-def space_form(claims: Iterable[Claim]) -> Form:
+@once
+def space_form(claims: Sequence[Claim]) -> Form:
     """Return the mildest form that makes all differences in white space equal."""
     return _all_of(_SPACE_FORMS, claims)
 
 
-def character_form(claims: Iterable[Claim]) -> Form:
+@once
+def character_form(claims: Sequence[Claim]) -> Form:
     """Return the mildest form that makes all differences in code points equal."""
     return _all_of(_CHARACTER_FORMS, claims)
 

@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 
-import msgspec
-
 from prefixwise.analyzers.lint.asked import Asked, first_claim
 from prefixwise.analyzers.lint.change import Change, first_change
 from prefixwise.analyzers.lint.claims import Claim
@@ -186,7 +184,7 @@ class TextReading:
         self._places[place] += 1
         if self._places[place] <= _WITH_TEXT:
             return change
-        return msgspec.structs.replace(change, before_text="", after_text="")
+        return change.slim()
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:

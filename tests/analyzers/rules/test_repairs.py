@@ -120,6 +120,7 @@ def test_these_rules_do_not_mend() -> None:
 
 
 def test_a_request_without_the_place_is_the_same_object(tmp_path: Path) -> None:
+    # For these, that something is absent is a place too.
     anywhere = {"content-shape-flip", "breakpoint-missing", "effort-or-thinking-changed", "tool-choice-changed"}
     other = [{"model": "another", "messages": [{"role": "user", "content": "Is it open?"}]}]
     bare = lint_records(tmp_path, other, "other.jsonl")
@@ -129,8 +130,7 @@ def test_a_request_without_the_place_is_the_same_object(tmp_path: Path) -> None:
         for kind in case.kinds:
             for claims in claims_by_application(linted, kind).values():
                 new = RULES.get(kind).repair(request, claims)
-                if kind != "content-shape-flip":  # there every message has the place
-                    assert new is None or new is request
+                assert kind in anywhere or new is None or new is request, kind
 
 
 SYSTEM = "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. "
