@@ -1,15 +1,15 @@
 """Grade `prefixwise lint` on labelled cases: `python -m benchmarks.cases [FOLDER]`, by default `fixtures/cases`.
 
-A case is a folder with `expected.json` (schema `cachecase/1`) and its input. Each log case is linted by the command
-line, as a user would, and graded:
+A case is a folder with `expected.json` (schema `cachecase/1`) and its input. Logs are linted by the command line, as a
+user would, sources (mode `static`) by the library below it. Both are graded:
 
 - An expected finding is *found* when a finding has its kind as rule (or one of its `alternatives`), a level that is not
   info (unless info is expected), and one occurrence with the expected pair or record, the expected field and the
   expected offset. A field agrees when it is equal, below the expected one, or above it by a pointer of at least two
   segments (one where the expected value stands right below a top-level key). Offsets agree within eight characters,
-  where both are given.
+  where both are given. In sources the expected field is `FILE:LINE`, which agrees within one line, or a file.
 - A *false alarm* is a finding above info whose rule is not expected in its case, or that rests on a text that must
-  not be flagged.
+  not be flagged: in logs it shows that text, in sources it stands there.
 
 Verdicts of pairs are compared and counted, but not graded. Exit codes: 0 all right, 1 something missed or a false
 alarm or a run that failed, 2 no case in the folder.
@@ -18,28 +18,20 @@ alarm or a run that failed, 2 no case in the folder.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from prefixwise.cli.app import run as run_command
+from benchmarks.case_runs import Json, LintFailedError, lint
 
 ROOT = Path(__file__).parents[1]
 OURS = ROOT / "fixtures" / "cases"
 SLACK = 8
 """Characters by which an offset may differ."""
 
-Json = dict[str, Any]
 Linter = Callable[[Path, Json], Json]
-
-
-class LintFailedError(Exception):
-    """A run of `lint` that gave no document; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,6 @@ class Grade:
     failure: str = ""
     pairs: int = 0
     pairs_agreeing: int = 0
-    is_graded: bool = True
 
     @property
     def found(self) -> int:
@@ -94,17 +85,25 @@ class Grade:
 # -- one case -----------------------------------------------------------------------------------------------------
 
 
-def grade(answer: Json, document: Json) -> Grade:
-    """Grade what `lint` said (its JSON document) by the `expected.json` of a case."""
+def grade(answer: Json, document: Json, sources: Mapping[str, str] | None = None) -> Grade:
+    """Grade what `lint` said (its JSON document) by the `expected.json` of a case.
+
+    Args:
+        answer: What `expected.json` holds.
+        document: What was said.
+        sources: Of a static case, the text of each file by its name; None for a log.
+    """
     findings = document["findings"]
     result = Grade(answer["id"], len(answer["findings"]))
     for expected in answer["findings"]:
-        nearest = _nearest(expected, findings, answer["input"].get("record_path", ""))
+        way = None if sources is not None else answer["input"].get("record_path", "")
+        nearest = _nearest(expected, findings, way)
         if nearest:
             result.misses.append(Miss(expected["kind"], place_of(expected), nearest))
     accepted = {kind for expected in answer["findings"] for kind in _kinds(expected)}
     accepted |= set(answer.get("alternatives", ()))
-    result.alarms = list(_alarms(findings, accepted, answer["must_not_flag"]))
+    texts = [one["text"] for one in answer["must_not_flag"] if one["text"]]
+    result.alarms = list(_alarms(findings, accepted, texts, sources))
     result.pairs = len(answer["pairs"])
     result.pairs_agreeing = _agreeing(answer["pairs"], document.get("pairs", ()))
     return result
@@ -114,26 +113,46 @@ def _kinds(expected: Json) -> set[str]:
     return {expected["kind"], *expected.get("alternatives", ())}
 
 
-def _alarms(findings: Iterable[Json], accepted: set[str], innocent: Iterable[Json]) -> Iterator[Alarm]:
-    texts = [one["text"] for one in innocent if one["text"]]
+def _alarms(
+    findings: Iterable[Json], accepted: set[str], innocent: Sequence[str], sources: Mapping[str, str] | None
+) -> Iterator[Alarm]:
     for finding in findings:
         if finding["level"] == "info":
             continue
-        shown = [finding.get("from_text") or "", finding.get("to_text") or ""]
-        rests_on = next((text for text in texts if any(text in one for one in shown)), None)
+        rests_on = next((text for text in innocent if _rests_on(finding, text, sources)), None)
         if finding["rule"] not in accepted:
             yield Alarm(finding["rule"], finding["level"], place_of(finding), "not expected in this case")
         elif rests_on is not None:
             yield Alarm(finding["rule"], finding["level"], place_of(finding), f"rests on {rests_on!r}")
 
 
-def _nearest(expected: Json, findings: Iterable[Json], record_path: str) -> str:
-    """Return '' where an expected finding was reported, else how far the closest one came."""
+def _rests_on(finding: Json, text: str, sources: Mapping[str, str] | None) -> bool:
+    """Say whether a finding shows a text or, of sources, stands in it."""
+    if sources is None:
+        return any(text in (finding.get(key) or "") for key in ("from_text", "to_text"))
+    span, source = finding["span"], _source_of(finding["path"], sources)
+    starts = (at for at in range(len(source)) if source.startswith(text, at))
+    return any(at < span["end"] and span["start"] < at + len(text) for at in starts)
+
+
+def _source_of(path: str, sources: Mapping[str, str]) -> str:
+    """Return the text of the file of a case that a path ends with."""
+    return next((text for name, text in sources.items() if f"/{path}".endswith(f"/{name}")), "")
+
+
+def _nearest(expected: Json, findings: Iterable[Json], record_path: str | None) -> str:
+    """Return '' where an expected finding was reported, else how far the closest one came.
+
+    Args:
+        expected: The finding.
+        findings: What was said.
+        record_path: Where the body stands in a record; None for sources.
+    """
     steps = (
         f"no finding of {' or '.join(sorted(_kinds(expected)))}",
         "reported as info only",
-        "no occurrence has the pair or record",
-        "another field",
+        "in another file" if record_path is None else "no occurrence has the pair or record",
+        "in another line" if record_path is None else "another field",
         "another offset",
     )
     best = 0
@@ -152,8 +171,10 @@ def _nearest(expected: Json, findings: Iterable[Json], record_path: str) -> str:
     return steps[best]
 
 
-def _agreement(expected: Json, occurrence: Json, record_path: str) -> int:
+def _agreement(expected: Json, occurrence: Json, record_path: str | None) -> int:
     """Return 2 where pair or record differ, 3 where the field does, 4 where the offset does, 5 where all agree."""
+    if record_path is None:
+        return _agreement_of_sources(expected, occurrence)
     if not _same_records(expected, occurrence):
         return 2
     if expected.get("field") is not None and not same_field(expected["field"], occurrence.get("field"), record_path):
@@ -162,6 +183,16 @@ def _agreement(expected: Json, occurrence: Json, record_path: str) -> int:
     if wanted is not None and given is not None and abs(wanted - given) > SLACK:
         return 4
     return 5
+
+
+def _agreement_of_sources(expected: Json, finding: Json) -> int:
+    """Return 2 where the file differs, 3 where the line does, 5 where both agree."""
+    name, _, line = expected["field"].rpartition(":")
+    if not name:
+        name, line = line, ""
+    if not f"/{finding['path']}".endswith(f"/{name}"):
+        return 2
+    return 5 if not line or abs(finding["span"]["line"] - int(line)) <= 1 else 3
 
 
 def _same_records(expected: Json, occurrence: Json) -> bool:
@@ -225,6 +256,8 @@ def place_of(one: Json) -> str:
     if pair:
         numbers = [end["record"] if isinstance(end, dict) else end for end in (pair["from"], pair["to"])]
         where = f"{numbers[0]}->{numbers[1]}"
+    elif one.get("span"):
+        where = f"{one['path']}:{one['span']['line']}"
     else:
         number = record["record"] if isinstance(record, dict) else record
         where = "" if number is None else f"#{number}"
@@ -234,52 +267,14 @@ def place_of(one: Json) -> str:
 # -- a folder of cases --------------------------------------------------------------------------------------------
 
 
-def lint(folder: Path, given: Json) -> Json:
-    """Run `prefixwise lint` on the files of a case, in this process, and return its document.
-
-    Args:
-        folder: Folder of the case.
-        given: `input` of its `expected.json`.
-
-    Raises:
-        LintFailedError: It ended otherwise than with 0 or 1, or printed no document.
-    """
-    options = ["--session-field", given["session_field"]] if given.get("session_field") else []
-    files = [str(folder / name) for name in given["files"]]
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), _arguments("lint", *files, "--json", *options):
-        code = run_command()
-    if code not in (0, 1):
-        said = [line for line in err.getvalue().splitlines() if line.strip()]
-        told = next((line for line in said if line.lower().startswith("error")), "".join(said[-1:]) or "no message")
-        raise LintFailedError(f"exit code {code}: {told[:200]}")
-    try:
-        document = json.loads(out.getvalue())
-    except json.JSONDecodeError:
-        document = None
-    if not isinstance(document, dict) or not isinstance(document.get("findings"), list):
-        raise LintFailedError("it printed no document with findings")
-    return document
-
-
-@contextmanager
-def _arguments(*given: str) -> Iterator[None]:
-    """Let the command line be `prefixwise` with the arguments `given`."""
-    before = sys.argv
-    sys.argv = ["prefixwise", *given]
-    try:
-        yield
-    finally:
-        sys.argv = before
-
-
 def grade_folder(folder: Path, run: Linter = lint) -> Grade:
     """Grade one case."""
     answer = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    if answer["input"]["mode"] != "log":
-        return Grade(answer["id"], is_graded=False)
+    given = answer["input"]
+    is_static = given["mode"] == "static"
+    sources = {name: (folder / name).read_bytes().decode() for name in given["files"]} if is_static else None
     try:
-        return grade(answer, run(folder, answer["input"]))
+        return grade(answer, run(folder, given), sources)
     except LintFailedError as problem:
         return Grade(answer["id"], len(answer["findings"]), failure=str(problem))
 
@@ -292,7 +287,7 @@ def cases_in(folder: Path, only: str = "") -> list[Path]:
 def table(grades: Iterable[Grade], *, everything: bool = False) -> Iterator[str]:
     """Yield a line for each case that went wrong, or for each one, with what went wrong below it."""
     for one in grades:
-        if not one.is_graded or (one.is_right and not everything):
+        if one.is_right and not everything:
             continue
         state = "ok" if one.is_right else "FAILED" if one.failure else "WRONG"
         yield f"{state:6} {one.case:52} {one.found if not one.failure else 0}/{one.expected} found"
@@ -301,16 +296,14 @@ def table(grades: Iterable[Grade], *, everything: bool = False) -> Iterator[str]
 
 def totals(grades: Sequence[Grade]) -> str:
     """Return the figures of all cases in one line."""
-    graded = [one for one in grades if one.is_graded]
-    expected, failed = sum(one.expected for one in graded), sum(bool(one.failure) for one in graded)
-    found = sum(one.found for one in graded if not one.failure)
+    expected, failed = sum(one.expected for one in grades), sum(bool(one.failure) for one in grades)
+    found = sum(one.found for one in grades if not one.failure)
     parts = [
-        f"{sum(one.is_right for one in graded)} of {len(graded)} cases right",
+        f"{sum(one.is_right for one in grades)} of {len(grades)} cases right",
         f"{found} of {expected} findings found",
-        f"{sum(len(one.alarms) for one in graded)} false alarms",
+        f"{sum(len(one.alarms) for one in grades)} false alarms",
         f"{failed} runs failed",
-        f"{len(grades) - len(graded)} static cases not graded here",
-        f"{sum(one.pairs_agreeing for one in graded)} of {sum(one.pairs for one in graded)} pairs as expected",
+        f"{sum(one.pairs_agreeing for one in grades)} of {sum(one.pairs for one in grades)} pairs as expected",
     ]
     return "; ".join(parts)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.pointer import format_pointer
 from prefixwise.core.request import Request
 from prefixwise.corpus.rendering import Rendered, Stretch, render, tokenizer_of
@@ -105,11 +106,11 @@ def _place(left: Stretch | None, right: Stretch | None) -> _Place:
     if not (left and right and left.is_json and right.is_json):
         comparable = left and right and not left.framing and not right.framing and all(texts)
         in_strings = comparable and not left.is_json and not right.is_json  # type: ignore[union-attr]
-        return _Place(*fields, *texts, common_characters(*texts) if in_strings else None)
+        return _Place(*fields, *texts, common_prefix(*texts) if in_strings else None)
     inner, first, second = inside_json(msgspec.json.decode(left.text), msgspec.json.decode(right.text))
     one, other = (v if isinstance(v, str) else msgspec.json.encode(v).decode() for v in (first, second))
     strings = isinstance(first, str) and isinstance(second, str)
-    offset = common_characters(one, other) if strings else None
+    offset = common_prefix(one, other) if strings else None
     return _Place(left.pointer + inner, right.pointer + inner, one, other, offset)
 
 
@@ -159,18 +160,6 @@ def _first_difference(a: Rendered, b: Rendered) -> tuple[Stretch | None, Stretch
 def _parameters(first: Request, second: Request) -> tuple[str, ...]:
     one, other = dict(first.params), dict(second.params)
     return tuple(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
-
-
-def common_characters(first: str, second: str) -> int:
-    """Return how many code points two strings share from their start; bisects over slices."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def kept_units(difference: Difference, unit: int) -> int:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.reading import read, read_one
 
-from prefixwise.analyzers.diff import Difference, Verdict, common_characters, difference, kept_units
+from prefixwise.analyzers.diff import Difference, Verdict, difference, kept_units
+from prefixwise.analyzers.values.hunks import common_prefix
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 
@@ -130,12 +131,12 @@ def test_an_empty_prompt_keeps_nothing(tmp_path: Path) -> None:
 
 
 @given(head=st.text(), a=st.text(), b=st.text())
-def test_common_characters_is_what_a_loop_counts(head: str, a: str, b: str) -> None:
+def test_common_prefix_is_what_a_loop_counts(head: str, a: str, b: str) -> None:
     first, second = head + a, head + b
     count = 0
     while count < min(len(first), len(second)) and first[count] == second[count]:
         count += 1
-    assert common_characters(first, second) == common_characters(second, first) == count
+    assert common_prefix(first, second) == common_prefix(second, first) == count
 
 
 # -- the cases beside the repository ------------------------------------------------------------------------------

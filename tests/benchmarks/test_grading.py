@@ -181,12 +181,71 @@ def test_fields(wanted: str, given: str | None, record_path: str, agree: bool) -
     assert same_field(wanted, given, record_path) is agree
 
 
+# -- sources ------------------------------------------------------------------------------------------------------
+
+PROMPT = "Rules of 2026-01-01.\nIt is {{ now }}.\n\n\nOrders from {{ today }} on.\nThe rest.\n"
+SOURCES = {"prompts/desk.md": PROMPT, "desk.md": ""}
+
+
+def static_answer(field: str = "prompts/desk.md:2", *innocent: str) -> Json:
+    expected = {"kind": "clock-in-prefix", "severity": "critical", "field": field}
+    flags = [{"text": text, "why": "constant"} for text in innocent]
+    return {**ANSWER, "findings": [expected], "pairs": [], "must_not_flag": flags}
+
+
+def found_at(quote: str, path: str = "/somewhere/prompts/desk.md", **more: Any) -> Json:
+    start = PROMPT.index(quote)
+    span = {"line": PROMPT.count("\n", 0, start) + 1, "start": start, "end": start + len(quote)}
+    found = {"rule": "clock-in-prefix", "level": "error", "path": path, "span": span, "occurrences": []}
+    return found | {"from_text": None, "to_text": None} | more
+
+
+@pytest.mark.parametrize("field", ["prompts/desk.md:1", "prompts/desk.md:2", "prompts/desk.md:3", "prompts/desk.md"])
+def test_findings_of_sources_are_found_within_a_line(field: str) -> None:
+    assert grade(static_answer(field), document(found_at("{{ now }}")), SOURCES).is_right
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [
+        (found_at("{{ today }}"), "in another line"),
+        (found_at("{{ now }}", "/somewhere/desk.md"), "in another file"),
+        (found_at("{{ now }}", "/somewhere/old-prompts/desk.md"), "in another file"),
+        (found_at("{{ now }}", level="info"), "info only"),
+        (found_at("{{ now }}", rule="counter-in-prefix"), "no finding of"),
+    ],
+)
+def test_findings_of_sources_are_missed(given: Json, nearest: str) -> None:
+    result = grade(static_answer(), document(given), SOURCES)
+    assert [nearest in miss.nearest for miss in result.misses] == [True]
+
+
+def test_findings_that_stand_in_innocent_text_are_false_alarms() -> None:
+    both = document(found_at("{{ now }}"), found_at("{{ today }}"))
+    assert grade(static_answer(), both, SOURCES).is_right
+    assert grade(static_answer("prompts/desk.md:2", "2026-01-01", "The rest."), both, SOURCES).is_right
+    result = grade(static_answer("prompts/desk.md:2", "from {{ today }} on"), both, SOURCES)
+    assert [(alarm.place, alarm.reason) for alarm in result.alarms] == [
+        ("/somewhere/prompts/desk.md:5", "rests on 'from {{ today }} on'")
+    ]
+
+
+def test_sources_are_linted_by_the_library(tmp_path: Path) -> None:
+    rules = "Answer from the timetable and name the quay. " * 30
+    (tmp_path / "desk.md").write_text(f"It is {{{{ now }}}}.\n{rules}\n{{{{ question }}}}\n")
+    given = {"files": ["desk.md"], "mode": "static"}
+    (tmp_path / "expected.json").write_text(json.dumps({**static_answer("desk.md:1"), "input": given}))
+    assert grade_folder(tmp_path).is_right
+    (tmp_path / "desk.md").write_text("{% if %}")
+    assert "not read" in grade_folder(tmp_path).failure
+
+
 # -- folders ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def cases(tmp_path: Path) -> Path:
-    for name, changed in (("a", {}), ("b", {"findings": []}), ("c", {"input": {**ANSWER["input"], "mode": "static"}})):
+    for name, changed in (("a", {}), ("b", {"findings": []})):
         (tmp_path / name).mkdir()
         (tmp_path / name / "expected.json").write_text(json.dumps({**ANSWER, "id": name, **changed}))
     return tmp_path
@@ -196,7 +255,6 @@ def test_a_folder_is_graded_case_by_case(cases: Path, capsys: pytest.CaptureFixt
     assert main([str(cases)], lambda folder, _: document(*([finding()] if folder.name == "a" else []))) == 0
     told = capsys.readouterr().out
     assert "2 of 2 cases right; 1 of 1 findings found; 0 false alarms" in told
-    assert "1 static cases not graded" in told
 
 
 def test_misses_and_false_alarms_fail_the_run_and_are_named(cases: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,6 +294,11 @@ def _perfect(folder: Path, _: Json) -> Json:
     wanted = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["findings"]
     findings = []
     for one in wanted:
+        name, _, line = one.get("field", "").rpartition(":")
+        if name and line.isdecimal():
+            place = {"path": name, "span": {"line": int(line), "start": 0, "end": 0}}
+            findings.append({"rule": one["kind"], "level": "info" if one["severity"] == "info" else "error", **place})
+            continue
         shown: Json = {"pair": None, "record": None, "field": one.get("field"), "char_offset": one.get("char_offset")}
         if "pair" in one:
             shown["pair"] = {"from": ref(one["pair"]["from"]), "to": ref(one["pair"]["to"])}

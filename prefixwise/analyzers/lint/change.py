@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from prefixwise.analyzers.diff import common_characters, inside_json
+from prefixwise.analyzers.diff import inside_json
 from prefixwise.analyzers.lint.documents import Document, Entry
 from prefixwise.analyzers.lint.toolset import ToolChange, tool_change, tools_of
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Where
 from prefixwise.core.request import Part
 
@@ -106,7 +107,7 @@ def _tools(a: Document, b: Document, where: Where) -> ToolChange | None:
 def _inside(left: Entry, right: Entry) -> tuple[str, int | None, str, str, bool]:
     """Return (field, offset, before, after, whether both are texts) of the first part in which two items differ."""
     if left.role != right.role:
-        return right.pointer + "/role", common_characters(left.role, right.role), left.role, right.role, False
+        return right.pointer + "/role", common_prefix(left.role, right.role), left.role, right.role, False
     count = min(len(left.parts), len(right.parts))
     at = next((i for i in range(count) if _said(left.parts[i]) != _said(right.parts[i])), count)
     one = left.parts[at] if at < len(left.parts) else None
@@ -114,7 +115,7 @@ def _inside(left: Entry, right: Entry) -> tuple[str, int | None, str, str, bool]
     if one is None and other is None:  # only the name differs
         return (
             right.pointer + "/name",
-            common_characters(left.turn.name, right.turn.name),
+            common_prefix(left.turn.name, right.turn.name),
             left.turn.name,
             right.turn.name,
             False,
@@ -131,8 +132,8 @@ def _between(field: str, one: Part, other: Part) -> tuple[str, int | None, str, 
     if one.is_json and other.is_json:
         inner, first, second = inside_json(msgspec.json.decode(one.text), msgspec.json.decode(other.text))
         if isinstance(first, str) and isinstance(second, str):
-            return field + inner, common_characters(first, second), first, second, True
+            return field + inner, common_prefix(first, second), first, second, True
         shown = [v if isinstance(v, str) else msgspec.json.encode(v).decode() for v in (first, second)]
         return field + inner, None, shown[0], shown[1], False
     texts = bool(one.text) and bool(other.text) and not one.is_json and not other.is_json
-    return field, common_characters(one.text, other.text) if texts else None, one.text, other.text, texts
+    return field, common_prefix(one.text, other.text) if texts else None, one.text, other.text, texts

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, NamedTuple
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.alignment import Alignment, Message
 from prefixwise.analyzers.lint.blocks import Block
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.rule import PairRule
-from prefixwise.analyzers.values.hunks import differing
+from prefixwise.analyzers.values.hunks import common_prefix, differing
 from prefixwise.core.finding import Where
 
 _SHOWN = 200
@@ -83,7 +82,7 @@ def replaced(alignment: Alignment) -> Replaced | None:
 
 def offset_in(before: str, after: str) -> int | None:
     """Return how many characters two texts share from their start, None where there is no text on one side."""
-    return common_characters(before, after) if before and after else None
+    return common_prefix(before, after) if before and after else None
 
 
 def messages(count: int) -> str:

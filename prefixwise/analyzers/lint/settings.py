@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.caches.facts import System
 from prefixwise.caches.model_names import names_of
 from prefixwise.core.pointer import format_pointer
@@ -61,7 +61,7 @@ class Setting(msgspec.Struct, frozen=True):
     def char_offset(self) -> int | None:
         """Code points that the two values share, None where one is no string."""
         if isinstance(self.before, str) and isinstance(self.after, str):
-            return common_characters(self.before, self.after)
+            return common_prefix(self.before, self.after)
         return None
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.documents import Document, Entry, TurnReader
 from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.pointer import format_pointer
 from prefixwise.core.private_data import exposed
 from prefixwise.core.request import Request
@@ -71,7 +71,7 @@ class SharedTexts:
         """Yield what two heads hold up to where they part; what only one of them has is nobody else's."""
         for left, right in zip(one, other, strict=False):
             for (_, before), (field, after) in zip(_texts(left), _texts(right), strict=False):
-                kept = common_characters(before, after)
+                kept = common_prefix(before, after)
                 for value in exposed(after[:kept]):
                     if value.end < kept or kept == len(after):
                         yield Leak(row, right.where, field, value.start, value, _SEVERAL, self._by_tenant)

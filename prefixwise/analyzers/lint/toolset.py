@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from prefixwise.analyzers.diff import common_characters, inside_json
+from prefixwise.analyzers.diff import inside_json
 from prefixwise.analyzers.lint.documents import Document, Entry
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.pointer import format_pointer
 
 _NESTED = ("function", "toolSpec", "custom")
@@ -81,7 +82,7 @@ class ToolChange(NamedTuple):
     @property
     def char_offset(self) -> int | None:
         """Code points that the two values share, None where one is no string."""
-        return common_characters(self.before, self.after) if self.is_text else None
+        return common_prefix(self.before, self.after) if self.is_text else None
 
 
 def tools_of(document: Document) -> list[Tool]:
@@ -164,6 +165,11 @@ def _parsed(text: str) -> tuple[Tool, ...]:
             found += [_tool(f"/{key}/{place}", declared) for place, declared in enumerate(value[key])]
             value = {name: said for name, said in value.items() if name != key}
     return (*found, _tool("", value)) if value else tuple(found)
+
+
+def tool_name(value: Any) -> str:
+    """Return what a decoded tool is called by."""
+    return _tool("", value).name
 
 
 def _tool(field: str, value: Any) -> Tool:

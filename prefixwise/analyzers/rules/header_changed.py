@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.lint.surroundings import BETA_HEADERS, SCOPE_HEADERS, last_name
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Severity, Where
 
 
@@ -69,7 +69,7 @@ class HeaderChanged(PairRule):
             after=pair.after,
             before=pair.before,
             field=field,
-            char_offset=common_characters(before, after) if before is not None and after is not None else None,
+            char_offset=common_prefix(before, after) if before is not None and after is not None else None,
             from_text=before,
             to_text=after,
             confidence=Confidence.LIKELY if missed else Confidence.POSSIBLE,

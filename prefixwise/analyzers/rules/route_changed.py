@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.routes import RouteChange, fell_short, route_change, tally, was_there
@@ -10,6 +9,7 @@ from prefixwise.analyzers.lint.settings import bearing
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Severity, Where
 
 _NOT_SHOWN = frozenset({"account", "account_id"})
@@ -80,7 +80,7 @@ class RouteChanged(PairRule):
             after=pair.after,
             before=pair.before,
             field=change.field,
-            char_offset=None if before is None or after is None else common_characters(before, after),
+            char_offset=None if before is None or after is None else common_prefix(before, after),
             from_text=before,
             to_text=after,
             confidence=sure,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.diff import common_characters
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called, name_place
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_sorted_tools
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Safety, Severity
+from prefixwise.core.request import Request
 
 
 class ToolsReordered(ChangedTools):
@@ -56,11 +60,14 @@ class ToolsReordered(ChangedTools):
             name_place(change),
             f"The same tools come in another order: where {called(left.name)} stood (place {change.place + 1}) "
             f"there is now {called(right.name)}. The whole prompt from there on is computed again.",
-            char_offset=common_characters(left.name, right.name),
+            char_offset=common_prefix(left.name, right.name),
             from_text=left.name,
             to_text=right.name,
             cause="order",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_sorted_tools(request)
 
 
 RULES.add(ToolsReordered.name, ToolsReordered())

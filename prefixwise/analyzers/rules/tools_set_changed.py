@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.diff import common_characters
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called, name_place
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_all_tools
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Mode, Severity
+from prefixwise.core.request import Request
 
 
 class ToolsSetChanged(ChangedTools):
@@ -61,11 +65,14 @@ class ToolsSetChanged(ChangedTools):
             pair,
             name_place(change),
             f"{_what(change)}{again}. The whole prompt from the first of them on is computed again.",
-            char_offset=None if None in names else common_characters(*map(str, names)),
+            char_offset=None if None in names else common_prefix(*map(str, names)),
             from_text=names[0],
             to_text=names[1],
             cause=("set", pair.turn),
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_all_tools(request, claims)
 
 
 def _what(change: ToolChange) -> str:

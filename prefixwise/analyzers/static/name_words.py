@@ -19,6 +19,7 @@ _SPELLINGS = """
     rounds=round turns=turn steps=step retries=retry calls=call requests=request chunks=chunk
     snippets=snippet memories=memory facts=fact notes=note alerts=alert notices=notice announcements=announcement
     excerpts=excerpt hits=hit tokens=token credits=credit costs=cost
+    getcwd=cwd gethostname=hostname getuser=user_name
     currentdate=current_date currenttime=current_time currentdatetime=current_datetime nowiso=now
     sessionid=session_id requestid=request_id threadid=thread_id userid=user_id traceid=trace_id runid=run_id
     firstname=first_name lastname=last_name fullname=full_name username=user_name
@@ -55,8 +56,8 @@ CONTAINERS = words(
 FILLERS = words(
     "str string text txt value val var variable formatted human readable pretty rendered block section xml json yaml "
     "md markdown html list placeholder data info details field get fetch render the my your our of in as a for and "
-    "strftime isoformat tolocalestring toisostring toutcstring tostring injected dump dumps du de del der die das do "
-    "da di la le el"
+    "strftime isoformat tolocalestring toisostring toutcstring tostring injected dump dumps os socket getpass du de "
+    "del der die das do da di la le el"
 )
 
 TIME_WORDS = words("now today timestamp datetime date time clock epoch weekday moment")
@@ -105,6 +106,7 @@ BULLETINS = words("weather forecast news headlines notice alert announcement bul
 LASTING_NOTICES = words("legal copyright privacy license licence confidentiality default disclaimer safety security")
 VAGUE_MODIFIERS = words("additional background external supporting working current extra")
 FRESH = words("recent latest live retrieved recalled upcoming")
+FRESH_HEADS = words("activity price history information memory context knowledge")
 SELECTED = words("similar selected relevant random sampled dynamic retrieved shuffled nearest")
 SUMMARISED = words("conversation history chat session memory")
 

@@ -59,7 +59,7 @@ _PHRASES = {
     ("data", "de", "today"): "current date",
 }
 _RELATIVE_FILTERS = of.words("timeago timesince naturaltime humanize fromnow ago relative relative_time time_ago")
-_RANDOM_FILTERS = of.words("random shuffle sample uuid")
+_RANDOM_FILTERS = of.words("random shuffle sample uuid random_sample random_choice")
 _CALLED = re.compile(r"[\w.]+")
 _QUOTED = re.compile(r"""(["'])(.*?)\1""")
 
@@ -284,7 +284,7 @@ def _retrieved(whole: tuple[str, ...]) -> Judgement | None:
             vague = rest and rest <= of.VAGUE_MODIFIERS
             confidence = Confidence.POSSIBLE if vague else Confidence.LIKELY
             return Judgement(kind, Frequency.CALL, confidence=confidence, because="its name is that of looked-up text")
-    if whole[0] in of.FRESH and len(whole) > 1 and last not in of.SETTLED_HEADS:
+    if whole[0] in of.FRESH and len(whole) > 1 and (last.endswith("s") or last in of.FRESH_HEADS):
         return Judgement(kind, Frequency.CALL, because=f"its name says {whole[0]}")
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from functools import cached_property
 from typing import NamedTuple
@@ -31,6 +32,9 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
+        if "\r" not in self.text:
+            lengths = (len(line) + 1 for line in self.text.split("\n"))
+            return list(itertools.accumulate(lengths, initial=0))[:-1]
         return [0, *(match.end() for match in _LINE_ENDS.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:

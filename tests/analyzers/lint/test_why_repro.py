@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.ferry_desk import clock, talk
 
-from prefixwise.analyzers.diff import common_characters
 from prefixwise.analyzers.lint.run import Linted, lint_log
 from prefixwise.analyzers.repro import structure
 from prefixwise.analyzers.repro.deltas import Probes, smallest
@@ -22,6 +21,7 @@ from prefixwise.analyzers.repro.pseudonyms import Pseudonyms
 from prefixwise.analyzers.repro.redaction import Redactor
 from prefixwise.analyzers.repro.reproduce import Repro, Source, reproduce, words_key
 from prefixwise.analyzers.rule import RULES
+from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.analyzers.why.examine import row_of
 from prefixwise.caches.policy import parse_policy
 from prefixwise.core.errors import UserError
@@ -93,13 +93,13 @@ def test_shape_and_case_stay(text: str) -> None:
 @given(head=WORDY, one=WORDY, other=WORDY)
 def test_texts_part_where_they_parted(head: str, one: str, other: str) -> None:
     one, other = head + one, head + other
-    at = common_characters(one, other)
+    at = common_prefix(one, other)
     names = redactor()
     names.part(one, other, at)
     first, second = names.text(one), names.text(other)
     assert first[:at] == second[:at]
     if one != other:
-        assert common_characters(first, second) == at
+        assert common_prefix(first, second) == at
 
 
 @given(texts=st.lists(st.text("abcdefgh ", max_size=30), max_size=20))
@@ -240,7 +240,7 @@ def test_what_both_begin_with_they_still_do(tmp_path: Path) -> None:
     assert made.field is not None
     at = int(made.field.split("/")[2])
     assert before[:at] == after[:at]
-    assert common_characters(before[at], after[at]) == made.char_offset
+    assert common_prefix(before[at], after[at]) == made.char_offset
 
 
 def test_calls_and_results_stay_together(tmp_path: Path) -> None:

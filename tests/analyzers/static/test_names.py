@@ -57,7 +57,7 @@ VOLATILE = {
         context retrieved_docs retrieved_context documents docs passages chunks search_results searchResults
         web_results
         memory memories user_memories relevant_memories rag_context recent_orders live_prices retrieved_chunks
-        semantic_search_results inputs.context
+        semantic_search_results inputs.context recent_activity
     """,
     "retrieved text session": "bridge_notice weather weather_forecast news service_alerts conversation_summary wetter",
     "person session": """
@@ -97,7 +97,9 @@ LEFT_ALONE = """
     examples few_shot_examples instructions guidelines bos_token eos_token add_generation_prompt app_version
     candidate reader client runtime timeline timely sometimes update candid snow nowhere daytime randomize
     grid overtime
-    card_tail email clock_speed_limit session ticket thread
+    card_tail email clock_speed_limit session ticket thread live_mode live_url latest_release context_window
+    token_budget
+    memory_instructions current_state status latest_instructions
 """
 
 USES = {

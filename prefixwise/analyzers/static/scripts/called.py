@@ -115,6 +115,14 @@ class Call:
             Rest(self._of(node.children[0])) if node.kind == "spread_element" else self._of(node) for node in self.nodes
         )
 
+    def arguments(self) -> tuple[Value, ...]:
+        """Return the arguments to be evaluated when they are asked for."""
+        later = self.evaluator.later
+        return tuple(
+            Rest(self._of(node.children[0])) if node.kind == "spread_element" else later(self.module, node, self.frame)
+            for node in self.nodes
+        )
+
     def _of(self, node: Node) -> Value:
         return self.evaluator.value(self.module, node, self.frame)
 
@@ -152,7 +160,7 @@ def call_value(evaluator: Evaluator, module: Module, node: Node, frame: Frame | 
         return static
     callee = core(evaluator.value(module, call.callee, frame))
     if isinstance(callee, Class) and call.made:
-        return Instance(callee.module, callee.node, call.values())
+        return Instance(callee.module, callee.node)
     if isinstance(callee, Function):
         return called(call, callee)
     return _unknown(call)
@@ -160,7 +168,7 @@ def call_value(evaluator: Evaluator, module: Module, node: Node, frame: Frame | 
 
 def called(call: Call, function: Function) -> Value:
     """Return what a function of the package returns; by its name, where that alone says that it looks text up."""
-    found = call.evaluator.invoke(function, call.values(), call.place, call.name)
+    found = call.evaluator.invoke(function, call.arguments(), call.place, call.name)
     if not any(isinstance(value, Moving) for value in cores(found)):
         looked_up = calls.retrieval(call.method, call.receiver) if call.nodes else None
         if looked_up is not None and not _is_constant(found):

@@ -13,6 +13,7 @@ from prefixwise.analyzers.static.scripts.tree import FUNCTIONS, WRAPPERS, Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
     FIXED,
+    Argument,
     Class,
     Const,
     Frame,
@@ -50,6 +51,8 @@ class Evaluator:
         """Writes, functions and parameters that are being evaluated."""
         self.reading: set[tuple[int, str]] = set()
         """Fields that are being evaluated."""
+        self.callers: dict[int, list[tuple[Module, Node]]] = {}
+        """Calls of functions, where they have been looked for."""
         self.nesting = 0
         """How many calls of named functions are being evaluated."""
         self.sink: Node | None = None
@@ -110,6 +113,20 @@ class Evaluator:
         if self.cuts == before:
             memo[id(node)] = found
         return found
+
+    def later(self, module: Module, node: Node, frame: Frame | None) -> Value:
+        """Return an expression to be evaluated when it is asked for, as if that were now."""
+        running, nesting = frozenset(self.running), self.nesting
+
+        def evaluate() -> Value:
+            now = self.running, self.nesting
+            self.running, self.nesting = set(running), nesting
+            try:
+                return self.value(module, node, frame)
+            finally:
+                self.running, self.nesting = now
+
+        return Argument(evaluate)
 
     def this(self, module: Module, node: Node, frame: Frame | None) -> Value | None:
         """Return the object whose `this` a node sees."""
@@ -207,7 +224,8 @@ class Evaluator:
         index = node.fields["index"]
         key = key_of(module, index)
         if key is not None:
-            return members.member(self, value, key, module.place(node))
+            found = members.member(self, value, key, module.place(node))
+            return members.widened(found, module.place(node.fields["object"].bare()), module.place(node))
         chosen = self.value(module, index, frame)
         drawn = next((one for one in cores(chosen) if isinstance(one, Moving)), None)
         if drawn is not None and drawn.kind is VolatileKind.IDENTIFIER:

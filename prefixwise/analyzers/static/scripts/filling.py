@@ -9,8 +9,8 @@ from prefixwise.analyzers.static.scripts.values import (
     Const,
     Items,
     Joined,
-    Named,
     Place,
+    Placeholder,
     Record,
     Rest,
     Value,
@@ -121,6 +121,6 @@ def _with_variables(constant: Const) -> Value:
     done = 0
     for match in _VARIABLE.finditer(constant.text):
         at = Place(place.module, place.start + match.start(), place.start + match.end())
-        parts += [_piece(constant, done, match.start()), Named(match[1], at)]
+        parts += [_piece(constant, done, match.start()), Placeholder(match[1], at)]
         done = match.end()
     return Joined([*parts, _piece(constant, done, len(constant.text))]) if parts else constant

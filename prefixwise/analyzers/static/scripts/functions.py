@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from prefixwise.analyzers.static.scripts.module import Binding, Module, owner_of
 from prefixwise.analyzers.static.scripts.tree import FUNCTIONS, LOOPS, Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
+    Argument,
     Const,
     Fixed,
     Frame,
@@ -33,6 +35,8 @@ _DEEPEST = 3
 """How many calls within calls are followed."""
 _CALLBACK_METHODS = frozenset({"map", "flatMap", "forEach", "filter", "find", "some", "every", "sort", "then"})
 _MOST_CALLERS = 8
+_MOST_LOOKED_AT = 64
+_TEST = re.compile(r"(?:^|[/._-])(?:tests?|specs?|__tests__|__mocks__|fixtures|e2e)(?=[/._-])")
 
 
 def invoke(
@@ -83,9 +87,11 @@ def parameter(evaluator: Evaluator, module: Module, binding: Binding, frame: Fra
 
 
 def _given(arguments: tuple[Value, ...], index: int) -> Value | None:
+    """Return an argument, of a rest parameter all that are left, None where there is none."""
     if index < 0:
-        return Items(arguments[-1 - index :])
-    return arguments[index] if index < len(arguments) else None
+        return Items(value.value() if isinstance(value, Argument) else value for value in arguments[-1 - index :])
+    found = arguments[index] if index < len(arguments) else None
+    return found.value() if isinstance(found, Argument) else found
 
 
 def _from_callers(evaluator: Evaluator, module: Module, binding: Binding) -> Iterator[Value]:
@@ -106,7 +112,8 @@ def _from_callers(evaluator: Evaluator, module: Module, binding: Binding) -> Ite
                 continue
             if binding.index < len(nodes):
                 node = nodes[binding.index]
-                value = members.taken(evaluator, evaluator.value(where, node, None), binding, where.place(node))
+                value = evaluator.value(where, node, None)
+                value = members.taken(evaluator, value, binding, module.place(binding.node))
                 yield value if value is BLANK else Via(value, where.place(node), f"passed as `{binding.name}`")
     finally:
         evaluator.nesting -= 1
@@ -129,11 +136,12 @@ def _element_given(evaluator: Evaluator, module: Module, binding: Binding) -> Va
 
 
 def _callers(evaluator: Evaluator, module: Module, function: Node) -> list[tuple[Module, Node]]:
-    """Return the first calls of a function."""
-    known = evaluator.program.callers
+    """Return the first calls of a function, those in tests only where there are no others."""
+    known = evaluator.callers
     if id(function) not in known:
-        found = list(islice(_calls_of(evaluator, module, function), _MOST_CALLERS))
-        known[id(function)] = found
+        found = list(islice(_calls_of(evaluator, module, function), _MOST_LOOKED_AT))
+        outside = [call for call in found if not _TEST.search(call[0].path)]
+        known[id(function)] = (outside or found)[:_MOST_CALLERS]
     return known[id(function)]
 
 

@@ -113,13 +113,13 @@ def _of_object(call: Call, inner: Value) -> Value | None:
     found = members.member(call.evaluator, inner, call.method, call.place)
     function = core(found)
     if isinstance(function, Function):
-        value = call.evaluator.invoke(function, call.values(), call.place, call.name)
+        value = call.evaluator.invoke(function, call.arguments(), call.place, call.name)
         looked_up = (
             calls.retrieval(call.method, call.receiver) if call.nodes and isinstance(core(value), Named) else None
         )
         return members.moving(looked_up, call.place, call.name) if looked_up is not None else value
     if isinstance(function, Class) and call.made:
-        return Instance(function.module, function.node, call.values())
+        return Instance(function.module, function.node)
     if call.method == "describe":
         return joined(inner, call.value(0))
     return inner if call.method in _SAME and isinstance(inner, Record) else None

@@ -19,7 +19,16 @@ _ALIAS = re.compile(r"^(?:@/|~/|#/?|src/|\$lib/)")
 _SCRIPT_SUFFIX = re.compile(r"\.(?:[cm]?[jt]s|[jt]sx)$")
 _DEEPEST = 4
 """How many modules a name may be passed on through."""
-_LONGEST = 2_000_000
+_LONGEST = 600_000
+_LONG, _LONG_LINES = 20_000, 400
+_MOST_NODES = 400_000
+
+
+def is_written(text: str) -> bool:
+    """Say whether a script is one that people write, rather than a bundle or a minified one."""
+    if len(text) < _LONG:
+        return True
+    return len(text) <= _LONGEST and text.count("\n") * _LONG_LINES > len(text)
 
 
 class Program:
@@ -29,16 +38,28 @@ class Program:
         self.sources = sources
         self._modules: dict[str, Module | None] = {}
         self._resolved: dict[tuple[str, str], str | None] = {}
-        self.callers: dict[int, list[tuple[Module, Node]]] = {}
-        """Calls of functions, where they have been looked for."""
 
     def module(self, path: str) -> Module | None:
-        """Return a module, None for a file that is no script or too long to be one that people write."""
-        if path not in self._modules:
-            source = self.sources.get(path)
-            readable = source is not None and _SCRIPT_SUFFIX.search(path) and len(source.text) <= _LONGEST
-            self._modules[path] = Module(path, read_tree(source)) if source is not None and readable else None
+        """Return a module, None for a file that is no script, or not one that people write."""
+        if path in self._modules:
+            self._modules[path] = found = self._modules.pop(path)  # the last used stand last
+            return found
+        source = self.sources.get(path)
+        readable = source is not None and _SCRIPT_SUFFIX.search(path) and is_written(source.text)
+        self._modules[path] = Module(path, read_tree(source)) if source is not None and readable else None
         return self._modules[path]
+
+    def forget(self) -> None:
+        """Let go of the modules that have not been used for longest, as many as are too many to keep.
+
+        Nothing that was found before may be used afterwards together with what is found then.
+        """
+        total = sum(len(module.tree.nodes) for module in self._modules.values() if module is not None)
+        for path, module in list(self._modules.items()):
+            if total <= _MOST_NODES:
+                return
+            total -= len(module.tree.nodes) if module is not None else 0
+            del self._modules[path]
 
     def resolve(self, path: str, specifier: str) -> str | None:
         """Return the file that an import in the file `path` names, None for one of another package."""
@@ -112,7 +133,7 @@ class Program:
     def _importers(self) -> dict[str, list[str]]:
         importers: dict[str, list[str]] = defaultdict(list)
         for path, source in self.sources.items():
-            if not _SCRIPT_SUFFIX.search(path) or len(source.text) > _LONGEST:
+            if not _SCRIPT_SUFFIX.search(path) or not is_written(source.text):
                 continue
             for specifier in dict.fromkeys(_SPECIFIER.findall(source.text)):
                 target = self.resolve(path, specifier)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prefixwise.analyzers.static.name_words import words
 from prefixwise.analyzers.static.scripts.evaluate import Evaluator
 from prefixwise.analyzers.static.scripts.filling import expanded
 from prefixwise.analyzers.static.scripts.functions import looped
@@ -13,7 +14,9 @@ from prefixwise.analyzers.static.scripts.tree import Node
 from prefixwise.analyzers.static.scripts.values import (
     BLANK,
     Choice,
+    Class,
     Held,
+    Instance,
     Items,
     Record,
     Rest,
@@ -23,10 +26,11 @@ from prefixwise.analyzers.static.scripts.values import (
     core,
     cores,
     held,
+    through,
 )
 from prefixwise.analyzers.static.scripts.walk import Behind, Found, Passed, State, Walk
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
-from prefixwise.core.finding import Where
+from prefixwise.core.finding import Confidence, Where
 
 _TOOLS = ("tools", "functions", "toolConfig", "toolsets")
 _SYSTEM = (
@@ -44,6 +48,7 @@ _SYSTEM = (
 _MESSAGES = ("history", "messages", "contents", "input", "prompt")
 _NESTED = ("config", "options", "params")
 _GRAPHS = ("createReactAgent", "createAgent", "createDeepAgent")
+_SCHEMAS = words("schema responseSchema responseJsonSchema response_format responseFormat output outputSchema")
 _CACHE_KEYS = (VolatileKind.IDENTIFIER, VolatileKind.CLOCK)
 
 
@@ -64,13 +69,34 @@ def found_at(evaluator: Evaluator, module: Module, sink: Sink) -> Walk:
     if sink.how == "key":
         _walk_key(walk, value, state, module, sink)
     elif sink.how == "system" or sink.how == "made":
+        value = value if sink.sure else through(value, _only_text)
         walk.text(value, Behind(), _sent(state, module, sink.node, sink.label, named=not sink.sure))
     elif sink.how == "messages":
         walk.messages(value, _sent(state, module, sink.node, sink.label))
     else:
         for one, inner in _alternatives(value, state):
             _walk_body(walk, one, inner, module, sink)
+    if _is_structured(module, sink):
+        walk.found = [_beside(found) for found in walk.found]
     return walk
+
+
+def _only_text(value: Value) -> Value:
+    """Return what is named like a prompt where it is text, and nothing where it is an object with more to it."""
+    return BLANK if isinstance(value, Record | Instance | Class) else value
+
+
+def _is_structured(module: Module, sink: Sink) -> bool:
+    """Say whether an answer of a given form is asked for, as classifiers beside a conversation do."""
+    keys = {module.text(child.fields["key"]) for child in sink.node.bare().children if child.kind == "pair"}
+    return bool(keys & _SCHEMAS) or sink.label.endswith(("generateObject", "streamObject"))
+
+
+def _beside(found: Found) -> Found:
+    """Return a window as one that is likely meant."""
+    if found.moving.kind is not VolatileKind.WINDOW:
+        return found
+    return found._replace(moving=found.moving.but(confidence=Confidence.POSSIBLE))
 
 
 def _sent(state: State, module: Module, node: Node, what: str, *, named: bool = False) -> State:

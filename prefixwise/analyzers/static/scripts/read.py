@@ -43,15 +43,21 @@ def read_scripts(
     program = Program(sources)
     found: dict[_Key, tuple[tuple[int, ...], Volatile]] = {}
     notes: list[str] = []
+    bundles: list[str] = []
     for path in paths:
         module = program.module(path)
         if module is None:
-            notes.append(f"{path}: not read, it is too long for a script that people write")
+            bundles.append(path)
             continue
-        _read_module(program, module, names, found)
+        if not _read_module(program, module, names, found):
+            notes.append(f"{path}: not read to its end, it is nested too deeply")
+        program.forget()
         if module.tree.fault is not None:
             line, column = module.tree.source.position(module.tree.fault)
             notes.append(f"{path}:{line}:{column}: not understood from here on, as far as this statement goes")
+    if bundles:
+        few = ", ".join(bundles[:3]) + (" and others" if len(bundles) > 3 else "")
+        notes.append(f"not read, as they look like bundles: {few}")
     ordered = sorted((volatile for _, volatile in found.values()), key=lambda one: (one.path, one.span.start, one.kind))
     return tuple(ordered), tuple(notes)
 
@@ -66,12 +72,20 @@ def _is_script(path: str) -> bool:
 
 def _read_module(
     program: Program, module: Module, builders: set[str], found: dict[_Key, tuple[tuple[int, ...], Volatile]]
-) -> None:
-    """Add what moves in a module's prompts; of several ways to one prompt, the surest and the most frequent."""
+) -> bool:
+    """Add what moves in a module's prompts: of several ways to one prompt, the surest and the most frequent.
+
+    Says whether all of it could be read.
+    """
     evaluator = Evaluator(program)
     excused: set[tuple[str, int]] = set()
+    whole = True
     for sink in sinks_in(module, builders):
-        walk = found_at(evaluator, module, sink)
+        try:
+            walk = found_at(evaluator, module, sink)
+        except RecursionError:
+            whole = False
+            continue
         excused |= walk.excused if sink.sure else set()
         for one in walk.found:
             place = one.moving.place
@@ -82,6 +96,7 @@ def _read_module(
             rank = (not sink.sure, volatile.frequency.rank, _CONFIDENCE.index(volatile.confidence))
             if key not in found or rank < found[key][0]:
                 found[key] = rank, volatile
+    return whole
 
 
 def _volatile(found: Found, sink: Sink, module: Module) -> Volatile:

@@ -135,7 +135,38 @@ def _of_object(module: Module, node: Node) -> Iterator[Sink]:
     content = keys.get("content") or keys.get("parts")
     if key_of(module, role.fields["value"]) in ("system", "developer") and content is not None:
         value = content.fields.get("value", content)
-        yield _around(node) or Sink("system", value, "a system message")
+        around = _around(node)
+        if around is not None:
+            yield around
+        elif not _is_appended(module, node):
+            yield Sink("system", value, "a system message", sure=_is_put_in_front(module, node))
+
+
+def _is_put_in_front(module: Module, message: Node) -> bool:
+    call = message.parent.parent if message.parent is not None else None
+    return (
+        call is not None
+        and call.kind == "call_expression"
+        and ".unshift(" in module.text(call)[: message.start - call.start]
+    )
+
+
+def _is_appended(module: Module, message: Node) -> bool:
+    """Say whether a message is put behind others: pushed to a given list, or named behind one that is spread."""
+    outer = message.parent
+    if outer is not None and outer.kind == "arguments" and outer.parent is not None:
+        callee = outer.parent.fields.get("function")
+        if callee is None or not module.text(callee).endswith(".push"):
+            return False
+        base = callee.fields["object"].bare()
+        binding = module.binding(module.text(base), base) if base.kind == "identifier" else None
+        initial = binding.initial.bare() if binding is not None and binding.initial is not None else None
+        return initial is None or initial.kind != "array"
+    if outer is None or outer.kind != "variable_declarator":
+        return False
+    name = module.text(outer.fields["name"])
+    lists = (node.children for node in module.tree.nodes if node.kind == "array" and len(node.children) > 1)
+    return any(one[0].kind == "spread_element" and any(module.text(item) == name for item in one[1:]) for one in lists)
 
 
 def _key(module: Module, child: Node) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from prefixwise.analyzers.static.name_words import words
 from prefixwise.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -46,8 +47,18 @@ WRAPPERS = frozenset(
 """Expressions whose value is that of the expression in them."""
 
 _WITH_RETURNS = FUNCTIONS | {"class_body"}
-_OPAQUE = frozenset({"type_annotation", "type_arguments", "type_parameters", "interface_declaration", "comment"})
+_OPAQUE = words(
+    "type_annotation type_arguments type_parameters interface_declaration type_alias_declaration implements_clause "
+    "function_signature method_signature abstract_method_signature ambient_declaration comment"
+)
 """What has no value: left out of the tree with all that stands in it."""
+_CLOSED = words("string regex number identifier property_identifier string_fragment type_identifier")
+"""What is not looked into."""
+
+
+_LITTLE = 100
+"""What cannot be read is passed over where it is less than one in so many characters."""
+_NO_FIELDS: dict[str, Node] = {}
 
 
 class Node:
@@ -65,8 +76,8 @@ class Node:
         self.start = start
         self.end = end
         self.parent = parent
-        self.children: list[Node] = []
-        self.fields: dict[str, Node] = {}
+        self.children: Sequence[Node] = ()
+        self.fields: Mapping[str, Node] = _NO_FIELDS
         self.tokens: tuple[str, ...] = ()
         self.returned: list[Node] | None = None
         self.function: Node | None = None
@@ -114,7 +125,7 @@ class Tree:
         self.root = root
         self.nodes = nodes
         self.fault = fault
-        """Offset of the first place that could not be read."""
+        """Offset of the first place that could not be read, where that is more than a trifle."""
 
     def text(self, node: Node) -> str:
         """Return what stands in the source."""
@@ -174,36 +185,44 @@ def _code_points(text: str) -> Callable[[int], int]:
 def _converted(tree: tree_sitter.Tree, place: Callable[[int], int]) -> tuple[Node, list[Node], int | None]:
     """Copy the tree: fields by name, children in order, without what only concerns types."""
     cursor = tree.walk()
+    broken = tree.root_node.has_error
+    lost = 0
     root = Node(tree.root_node.type, 0, place(tree.root_node.end_byte), None)
     nodes, parent = [root], root
     fault: int | None = None
-    descend = cursor.goto_first_child()
-    while True:
-        if descend:
-            found = cast("tree_sitter.Node", cursor.node)
-            if found.is_error or found.is_missing:
-                fault = place(found.start_byte) if fault is None else fault
-            if not found.is_named or found.type in _OPAQUE:
-                if not found.is_named:
-                    _add_token(parent, found.type, cursor.field_name)
-                descend = cursor.goto_next_sibling()
-            else:
-                node = Node(found.type, place(found.start_byte), place(found.end_byte), parent)
-                nodes.append(node)
-                parent.children.append(node)
-                if cursor.field_name:
-                    parent.fields.setdefault(cursor.field_name, node)
-                if cursor.goto_first_child():
-                    parent = node
-                else:
-                    descend = cursor.goto_next_sibling()
+    more = cursor.goto_first_child()
+    while more or parent is not root:
+        if not more:
+            cursor.goto_parent()
+            parent = parent.parent or root
+            more = cursor.goto_next_sibling()
             continue
-        if parent is root or not cursor.goto_parent():
-            return root, nodes, fault
-        parent = parent.parent or root
-        descend = cursor.goto_next_sibling()
+        found = cursor.node
+        if found is None:
+            break
+        kind = found.type
+        if broken and (found.is_error or found.is_missing):
+            fault = place(found.start_byte) if fault is None else fault
+            lost += found.end_byte - found.start_byte
+        if not found.is_named:
+            field = cursor.field_name
+            if field is not None or kind.isalpha():
+                parent.tokens = (*parent.tokens, kind)
+        elif kind not in _OPAQUE:
+            node = Node(kind, place(found.start_byte), place(found.end_byte), parent)
+            nodes.append(node)
+            _add(parent, node, cursor.field_name)
+            if kind not in _CLOSED and cursor.goto_first_child():
+                parent = node
+                continue
+        more = cursor.goto_next_sibling()
+    return root, nodes, fault if lost * _LITTLE > tree.root_node.end_byte else None
 
 
-def _add_token(parent: Node, token: str, field: str | None) -> None:
-    if field is not None or token.isalpha():
-        parent.tokens = (*parent.tokens, token)
+def _add(parent: Node, node: Node, field: str | None) -> None:
+    if not parent.children:
+        parent.children = []
+        parent.fields = {}
+    cast("list[Node]", parent.children).append(node)
+    if field is not None:
+        cast("dict[str, Node]", parent.fields).setdefault(field, node)

@@ -60,6 +60,12 @@ class Named(Value):
         self.called = called
 
 
+class Placeholder(Named):
+    """A variable of a template, which is filled in whenever the template is used."""
+
+    __slots__ = ()
+
+
 class Moving(Value):
     """A value that changes by itself.
 
@@ -192,14 +198,13 @@ class Function(Value):
 
 
 class Instance(Value):
-    """An object of a class of the package; `arguments`: what it was made from, None where that is not known."""
+    """An object of a class of the package."""
 
-    __slots__ = ("arguments", "module", "node")
+    __slots__ = ("module", "node")
 
-    def __init__(self, module: Module, node: Node, arguments: tuple[Value, ...] | None = None) -> None:
+    def __init__(self, module: Module, node: Node) -> None:
         self.module = module
         self.node = node
-        self.arguments = arguments
 
 
 class Class(Value):
@@ -219,6 +224,22 @@ class Namespace(Value):
 
     def __init__(self, module: Module) -> None:
         self.module = module
+
+
+class Argument(Value):
+    """An argument of a call, which is evaluated when it is asked for, and once."""
+
+    __slots__ = ("_evaluate", "_value")
+
+    def __init__(self, evaluate: Callable[[], Value]) -> None:
+        self._evaluate = evaluate
+        self._value: Value | None = None
+
+    def value(self) -> Value:
+        """Return what the argument is worth."""
+        if self._value is None:
+            self._value = self._evaluate()
+        return self._value
 
 
 class Frame:

@@ -21,6 +21,7 @@ from prefixwise.analyzers.static.scripts.values import (
     Moving,
     Named,
     Place,
+    Placeholder,
     Record,
     Rest,
     Value,
@@ -46,6 +47,8 @@ _SYSTEM = frozenset({"system", "developer"})
 _USER = frozenset({"user", "human"})
 _ALWAYS = frozenset({VolatileKind.WINDOW})
 _MODE_WORDS = words("mode plan planning connected connection connections online available phase stage")
+_BY_NAME_ONLY = frozenset({VolatileKind.RETRIEVED, VolatileKind.PERSON, VolatileKind.ENVIRONMENT})
+"""What the name of a function is not enough for to be sure of."""
 _ORDERS = frozenset({VolatileKind.UNORDERED, VolatileKind.TOOLS})
 _TEXTS = words("doc docs document documents passage passages chunk chunks snippet snippets hit hits excerpt excerpts")
 _LASTING = re.compile(r"^[A-Z][A-Z0-9_]+$")
@@ -180,7 +183,11 @@ class Walk:
 
     def _named(self, value: Named, behind: Behind, state: State) -> Behind:
         found = _judged(value.name)
+        if isinstance(value, Placeholder):
+            state = state._replace(held=None)
         if found is not None:
+            if value.called and found.kind in _BY_NAME_ONLY:
+                found = found._replace(confidence=Confidence.POSSIBLE)
             self._moving(members.moving(found, value.place, value.name), behind, state)
             return behind
         last = value.name.rpartition(".")[2]
@@ -190,7 +197,7 @@ class Walk:
         return behind
 
     def messages(self, value: Value, state: State) -> Behind:
-        """Walk a list of messages from its end: the newest of the user's moves by right, and all behind it."""
+        """Walk a list of messages from its end: the newest move by right, as they come anew with every turn."""
         found = list(_flat(value, state, self.call))
         newest = _newest(found)
         behind = Behind()
@@ -299,19 +306,23 @@ def _item(value: Value, state: State, call: Callable[[Function], Value], *, alon
         yield _Message("turns" if whole else "user", value, state)
     elif isinstance(value, Const | Joined | Fixed):
         yield _Message("user", value, state)
-    else:
+    elif isinstance(value, Via | Held | Choice | Rest | Items | Function):
         yield from _flat(value, state, call)
+    else:
+        yield _Message("turns", value, state)
 
 
 def _newest(messages: list[_Message]) -> int:
-    """Return where the newest message of the user's stands, behind the last message where there is none."""
+    """Return from where on messages are the newest: the user's, and what is put behind the turns before it."""
+    turns = [index for index, message in enumerate(messages) if message.role == "turns"]
+    behind = turns[-1] + 1 if turns else len(messages)
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role in _USER:
             history = any(
                 message.role == "turns" and use(_name(message.value)) is Use.TURN for message in messages[index + 1 :]
             )
-            return len(messages) if history else index
-    return len(messages)
+            return behind if history else min(index, behind)
+    return behind
 
 
 def _name(value: Value) -> str:

@@ -84,7 +84,7 @@ def slides(module: Module, value: Value, write: Write) -> Moving | None:
         if outer.kind in LOOPS or outer.kind == "if_statement":
             condition = outer.fields.get("condition")
             limited = condition is not None and re.search(
-                re.escape(name) + r"\.length\s*>=?\s*(?![01]\b)", module.text(condition)
+                re.escape(name) + r"\.length\s*>(?!=?\s*[01]\b)", module.text(condition)
             )
             if limited and from_start:
                 return window(module.place(write.node), "the oldest messages are dropped when there are too many")

@@ -7,18 +7,25 @@ import re
 _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)")
 # A command of LaTeX with its arguments, and what stands above or below the line.
-_FORMULA = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]\n]*\])?(?:\{[^{}\n]*\})+|[_^]\{[^{}\n]*\}")
-_PAIRS = (("<!--", "-->"), ("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("\\begin{", "\\end{"))
+_GROUP = r"(?:\{[^{}\n]*\}|\{\{[^{}\n]*\}\})"
+_FORMULA = re.compile(rf"\\[A-Za-z]{{2,}}\*?(?:\[[^\]\n]*\])?{_GROUP}+|[_^]{_GROUP}")
+# Between single dollars; `${a} and ${b}` are placeholders, `$5 and $6` prices.
+_DOLLARS = re.compile(r"\$(?![\s{])[^$\n]+(?<!\s)\$(?![\d{])")
+_COMMENT = (("<!--", "-->"),)
+_FORMULAS = (("$$", "$$"),)
+_BACKSLASHED = (("\\[", "\\]"), ("\\(", "\\)"), ("\\begin{", "\\end{"))
 
 
 def literal_regions(text: str) -> list[tuple[int, int]]:
     """Return the stretches of fenced and inline code, comments and formulas, in order and apart from each other."""
-    found = _fences(text)
-    for opening, closing in _PAIRS:
+    found = _fences(text) if "```" in text or "~~~" in text else []
+    pairs = _COMMENT + (_FORMULAS if "$" in text else ()) + (_BACKSLASHED if "\\" in text else ())
+    for opening, closing in pairs:
         found += _between(text, opening, closing)
     found += [match.span() for match in _INLINE.finditer(text)] if "`" in text else []
     if "\\" in text or "_{" in text or "^{" in text:
         found += [match.span() for match in _FORMULA.finditer(text)]
+        found += [match.span() for match in _DOLLARS.finditer(text) if "\\" in match[0]]
     return _apart(found)
 
 
@@ -38,7 +45,7 @@ def _fences(text: str) -> list[tuple[int, int]]:
     """Return fenced code; a fence that is not closed reaches to the end, as Markdown has it."""
     found = []
     opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+    for fence in _FENCE.finditer(text):
         if opened is None:
             opened = fence
         elif fence[1].startswith(opened[1]) and fence[0].strip() == fence[1]:

@@ -9,26 +9,13 @@ import msgspec
 
 from prefixwise.analyzers.static.context import PromptContext
 from prefixwise.analyzers.static.name_words import words
-from prefixwise.analyzers.static.templates.parts import Syntax, UnreadableTemplateError
+from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError, syntax_named
 from prefixwise.analyzers.static.templates.trees import Mapping, Scalar, Sequence, Tree
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
 from prefixwise.corpus.tokenizer import provider_of
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r|\Z)", re.MULTILINE)
-_SYNTAXES = {
-    "jinja": Syntax.JINJA,
-    "jinja2": Syntax.JINJA,
-    "liquid": Syntax.JINJA,
-    "mustache": Syntax.MUSTACHE,
-    "handlebars": Syntax.HANDLEBARS,
-    "hbs": Syntax.HANDLEBARS,
-    "dotprompt": Syntax.HANDLEBARS,
-    "f-string": Syntax.FORMAT,
-    "fstring": Syntax.FORMAT,
-    "python": Syntax.FORMAT,
-    "string.format": Syntax.FORMAT,
-}
 _MARKS = words("model input inputs output config api configuration tools ext variant metadata sample")
 
 
@@ -40,12 +27,14 @@ class About(msgspec.Struct, frozen=True):
         declared: What is said of each variable: its type and description.
         fixed: Variables whose value the file itself gives.
         keys: What the file says anything about.
+        version: Version of the prompt, as it is written.
     """
 
     context: PromptContext = PromptContext()
     declared: Facts[str, str] = {}
     fixed: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
+    version: str = ""
 
     @property
     def is_dotprompt(self) -> bool:
@@ -82,7 +71,13 @@ def about(tree: Tree) -> About:
         _declare(tree.get(key), declared)
     fixed = tree.get("partial_variables")
     names = [name for name, _ in fixed.entries] if isinstance(fixed, Mapping) else []
-    return About(context, declared, frozenset(names), frozenset(key for key, _ in tree.entries))
+    return About(context, declared, frozenset(names), frozenset(key for key, _ in tree.entries), _version(tree))
+
+
+def _version(tree: Mapping) -> str:
+    keys = ("version", "prompt_version", "promptVersion", "prompt-version")
+    described = tree.get("metadata", "meta")
+    return tree.said(*keys) or (described.said(*keys) if isinstance(described, Mapping) else "")
 
 
 def _model(tree: Mapping) -> tuple[str, str]:
@@ -108,7 +103,7 @@ def _syntax(tree: Mapping) -> str:
         said.append(template.said("format", "type"))
     elif isinstance(template, Scalar):
         said.append(template.text.strip())
-    return next((str(_SYNTAXES[word.lower()]) for word in said if word.lower() in _SYNTAXES), "")
+    return next((str(found) for found in map(syntax_named, said) if found is not None), "")
 
 
 def _declare(tree: Tree | None, declared: dict[str, str]) -> None:

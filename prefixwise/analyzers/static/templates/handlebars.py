@@ -27,12 +27,14 @@ _CONSTANTS = frozenset(
 _CONDITIONS = frozenset({"if", "unless", "ifEquals", "unlessEquals", "with", "eq", "ifCond"})
 _ROLES = frozenset({"system", "user", "assistant", "developer", "model", "tool"})
 _ROLE_BLOCKS = frozenset({"message", "chat", "role"})
+_DEEPEST = 40
 
 
 class _Open(NamedTuple):
     """A section that has not ended yet."""
 
     name: str
+    at: int
     control: Control
     prefix: str
     loops: bool
@@ -65,7 +67,7 @@ class _Reader:
             if start < 0:
                 break
             if self._text[start - 1 : start] == "\\" and start:
-                end = self._find(self._delimiters[1], start)
+                end = self._find(self._delimiters[1], start, start)
                 self._add_text(position, end)
                 position = end
                 continue
@@ -73,16 +75,15 @@ class _Reader:
             position = self._tag(start)
         self._add_text(position, len(self._text))
         if self._open:
-            raise UnreadableTemplateError(
-                f"the section {self._open[-1].name!r} does not end", self._open[-1].control.start
-            )
+            raise UnreadableTemplateError(f"the section {self._open[-1].name!r} does not end", self._open[-1].at)
 
     @property
     def _within(self) -> tuple[Control, ...]:
         return tuple(section.control for section in self._open if not section.role)
 
-    def _find(self, closing: str, start: int) -> int:
-        end = self._text.find(closing, start)
+    def _find(self, closing: str, start: int, position: int) -> int:
+        """Return where a tag ends that begins at `start` and goes on to `position`."""
+        end = self._text.find(closing, position)
         if end < 0:
             raise UnreadableTemplateError("a tag does not end", start)
         return end + len(closing)
@@ -99,12 +100,12 @@ class _Reader:
         if self._text.startswith("{{{{", start):
             return self._raw(start)
         if self._text.startswith("{", inner) and opening == "{{":
-            end = self._find("}}}", start)
+            end = self._find("}}}", start, start)
             self._output(self._text[inner + 1 : end - 3].strip("~ "), start, end)
             return end
         if self._text.startswith(("!--", "~!--"), inner):
-            return self._find(closing, self._find("--", inner + 4) - 2)
-        end = self._find(closing, inner)
+            return self._find(closing, start, self._find("--", start, inner + 4) - 2)
+        end = self._find(closing, start, inner)
         said = self._text[inner : end - len(closing)].strip().strip("~").strip()
         if said.startswith("=") and said.endswith("="):
             self._change_delimiters(said, start)
@@ -119,13 +120,13 @@ class _Reader:
         return end
 
     def _raw(self, start: int) -> int:
-        opened = self._find("}}}}", start)
+        opened = self._find("}}}}", start, start)
         name = self._text[start + 4 : opened - 4].split()[:1]
         closing = self._text.find("{{{{/" + "".join(name), opened)
         if closing < 0:
             raise UnreadableTemplateError("a raw block does not end", start)
         self._add_text(opened, closing)
-        return self._find("}}}}", closing)
+        return self._find("}}}}", start, closing)
 
     def _change_delimiters(self, said: str, start: int) -> None:
         pair = said.strip("=").split()
@@ -155,6 +156,8 @@ class _Reader:
         return Value(name, filters, start, end, (), section.control if section.loops else None)
 
     def _open_section(self, said: str, start: int, end: int) -> None:
+        if len(self._open) == _DEEPEST:
+            raise UnreadableTemplateError("sections are nested too deeply", start)
         inverted, name = said[0] == "^", said[1:].strip().lstrip("*>").strip()
         words = name.split(None, 1)
         helper = words[0] if words else ""
@@ -166,11 +169,11 @@ class _Reader:
         control = Control(kind, tuple(names), self._view.start(start), self._view.end(end))
         if role:
             self.messages.append((role, []))
-            self._open.append(_Open(helper, control, "", False, True))
+            self._open.append(_Open(helper, start, control, "", False, True))
             return
         scoped = bool(names) and (kind is ControlKind.LOOP or helper == "with")
         prefix = self._value(names[0], (), 0, 0).name if scoped else ""
-        self._open.append(_Open(helper, control, prefix, kind is ControlKind.LOOP, False))
+        self._open.append(_Open(helper, start, control, prefix, kind is ControlKind.LOOP, False))
 
     def _otherwise(self, start: int) -> None:
         if not self._open:

@@ -17,10 +17,13 @@ from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.volatile import Frequency, Volatile, VolatileKind
 from prefixwise.core.finding import Confidence, Step, Where
 
+# Tokens of constant text behind a value from which it is worth saying: for values that change with who asks,
+# those that change on every call, variables whose value is not known to change, and those of the newest message.
 _LEAST_BEHIND = 64
 _LEAST_BEHIND_TICKS = 32
 _LEAST_STRANDED = 128
 _LEAST_IN_NEWEST = 512
+# Fewer than these count only if they are a good part of the constant text: the tail of a long prompt is no loss.
 _CERTAIN_BEHIND = 256
 _LEAST_SHARE = 0.1
 _COLLECTIONS = frozenset({VolatileKind.RETRIEVED, VolatileKind.EXAMPLES, VolatileKind.ENVIRONMENT, VolatileKind.TOOLS})
@@ -29,10 +32,27 @@ _PRESENT = frozenset({"now", "today", "current"})
 _HISTORY = frozenset({"history", "messages", "conversation", "transcript", "scratchpad", "chat"})
 
 
-class _Place(NamedTuple):
-    """A placeholder in cache order, with the constant text in front of it and behind it in tokens."""
+class _Candidate(NamedTuple):
+    """A placeholder, the worst of what it prints, and what is said of that."""
 
+    at: int
     placeholder: Placeholder
+    value: Value
+    judgement: Judgement | None
+    use: Use
+    history: bool
+
+    @property
+    def ticks(self) -> bool:
+        """Whether it is another value on every call, whoever asks."""
+        found = self.judgement
+        return found is not None and found.kind in _TICKS and found.frequency is Frequency.CALL
+
+
+class _Place(NamedTuple):
+    """Where a placeholder stands in cache order, with the constant text in front of it and behind it in tokens."""
+
+    candidate: _Candidate
     area: Where
     newest: bool
     before: int
@@ -54,50 +74,56 @@ class Judged(NamedTuple):
     stranded: tuple[Stranded, ...]
 
 
-def judge_template(source: Source, template: Template, about: About, context: PromptContext) -> Judged:
+def judge_template(source: Source, template: Template, about: About) -> Judged:
     """Return the values of a template that make constant text behind them another prompt."""
     volatiles: list[Volatile] = []
     stranded: list[Stranded] = []
     seen: set[tuple[VolatileKind, str]] = set()
-    for place in _places(template, about, context):
-        value, judgement = _worst(place.placeholder, about)
+    for place in _places(template, about):
+        judgement, value = place.candidate.judgement, place.candidate.value
         if judgement is not None:
             key = (judgement.kind, value.name.split(".", 1)[0])
-            if key not in seen and (found := _volatile(source, place, value, judgement)):
+            if key not in seen and (found := _volatile(source, place, judgement)):
                 seen.add(key)
                 volatiles.append(found)
-        elif (loose := _stranded(source, place, value, about, context)) is not None:
+        elif (loose := _stranded(source, place, about.context)) is not None:
             stranded.append(loose)
     return Judged(tuple(volatiles), _one_stranded(volatiles, stranded))
 
 
-def _places(template: Template, about: About, context: PromptContext) -> list[_Place]:
+def _places(template: Template, about: About) -> Iterator[_Place]:
+    """Yield the placeholders that may matter, with what stands around them."""
     parts = [(index, part) for index, message in enumerate(template.messages) for part in message.parts]
-    if not any(isinstance(part, Placeholder) for _, part in parts) or _length(parts) < _LEAST_BEHIND_TICKS:
-        return []
-    sizes = [count_tokens(part.text) if isinstance(part, Text) and _is_sent(part) else 0 for _, part in parts]
-    before = list(itertools.accumulate(sizes, initial=0))
-    newest = _newest(template, context)
-    uses = [_use(part, about) if isinstance(part, Placeholder) else None for _, part in parts]
-    last_history = max((at for at, (_, part) in enumerate(parts) if _is_history(part)), default=-1)
-    first_turn = next((at for at, found in enumerate(uses) if found is Use.TURN), len(parts))
-    return [
-        _Place(
-            part,
-            template.messages[index].area,
-            index == newest,
-            before[at],
-            before[-1] - before[at],
-            at > first_turn,
-            at < last_history,
-        )
-        for at, (index, part) in enumerate(parts)
-        if isinstance(part, Placeholder)
-    ]
+    candidates = [_candidate(at, part, about) for at, (_, part) in enumerate(parts) if isinstance(part, Placeholder)]
+    last_history = max((candidate.at for candidate in candidates if candidate.history), default=-1)
+    texts = [part.text if isinstance(part, Text) and _is_sent(part) else "" for _, part in parts]
+    sizes = [len(text) if text.isascii() else 4 * len(text) for text in texts]
+    rest = list(itertools.accumulate(reversed(sizes), initial=0))[::-1]
+    kept = [candidate for candidate in candidates if _may_matter(candidate, rest[candidate.at], last_history)]
+    if not kept:
+        return
+    before = list(itertools.accumulate((count_tokens(text) if text else 0 for text in texts), initial=0))
+    newest = _newest(template, about.context)
+    first_turn = next((candidate.at for candidate in candidates if candidate.use is Use.TURN), len(parts))
+    for candidate in kept:
+        at = candidate.at
+        index = parts[at][0]
+        area, behind = template.messages[index].area, before[-1] - before[at]
+        yield _Place(candidate, area, index == newest, before[at], behind, at > first_turn, at < last_history)
 
 
-def _length(parts: Sequence[tuple[int, object]]) -> int:
-    return sum(len(part.text) for _, part in parts if isinstance(part, Text))
+def _may_matter(candidate: _Candidate, rest: int, last_history: int) -> bool:
+    """Say whether a placeholder is worth counting tokens for; a token of most texts has more than two characters."""
+    if candidate.judgement is None and candidate.use is Use.SETTLED:
+        return False
+    if candidate.ticks and candidate.at < last_history:
+        return True
+    return rest >= 2 * (_LEAST_STRANDED if candidate.judgement is None else _LEAST_BEHIND_TICKS)
+
+
+def _candidate(at: int, placeholder: Placeholder, about: About) -> _Candidate:
+    value, judgement = _worst(placeholder, about)
+    return _Candidate(at, placeholder, value, judgement, _use(placeholder, about), _is_history(placeholder))
 
 
 def _is_sent(text: Text) -> bool:
@@ -126,11 +152,9 @@ def _is_fixed(value: Value, about: About) -> bool:
     return not value.name or value.name.split(".", 1)[0] in about.fixed
 
 
-def _is_history(part: object) -> bool:
-    return isinstance(part, Placeholder) and any(
-        use(name) is Use.TURN and not _HISTORY.isdisjoint(name_words(name))
-        for name in (_collection(value) or value.name for value in part.values)
-    )
+def _is_history(placeholder: Placeholder) -> bool:
+    names = [_collection(value) or value.name for value in placeholder.values]
+    return any(use(name) is Use.TURN and not _HISTORY.isdisjoint(name_words(name)) for name in names)
 
 
 def _worst(placeholder: Placeholder, about: About) -> tuple[Value, Judgement | None]:
@@ -156,8 +180,8 @@ def _judge(value: Value, about: About) -> Judgement | None:
     return found
 
 
-def _volatile(source: Source, place: _Place, value: Value, judgement: Judgement) -> Volatile | None:
-    ticks = judgement.kind in _TICKS and judgement.frequency is Frequency.CALL
+def _volatile(source: Source, place: _Place, judgement: Judgement) -> Volatile | None:
+    value, ticks = place.candidate.value, place.candidate.ticks
     history = place.history_behind and ticks
     matters = place.matters(_LEAST_BEHIND_TICKS if ticks else _LEAST_BEHIND)
     if place.newest or not (matters or history) or (place.behind_turn and judgement.kind not in _TICKS):
@@ -192,20 +216,22 @@ def _steps(source: Source, flow: tuple[Passage, ...]) -> Iterator[Step]:
         yield Step(source.path, source.span(step.start, step.end), step.note)
 
 
-def _stranded(source: Source, place: _Place, value: Value, about: About, context: PromptContext) -> Stranded | None:
-    role = _use(place.placeholder, about)
+def _stranded(source: Source, place: _Place, context: PromptContext) -> Stranded | None:
+    role, placeholder = place.candidate.use, place.candidate.placeholder
     least = _LEAST_IN_NEWEST if place.newest else _LEAST_STRANDED
     minimum = context.minimum
     total = place.before + place.behind
+    if judge(place.candidate.value.name) is not None:
+        return None  # a clock of which only the year is printed
     if role is Use.SETTLED or not place.matters(least) or (minimum is not None and total < minimum):
         return None
-    span, quote = source.quote(place.placeholder.start, place.placeholder.end)
+    span, quote = source.quote(placeholder.start, placeholder.end)
     because = "it is the request itself" if role is Use.TURN else "its name does not tell whether it changes"
     return Stranded(
         path=source.path,
         span=span,
         quote=quote,
-        name=value.name,
+        name=_collection(place.candidate.value) or place.candidate.value.name,
         tokens_before=place.before,
         tokens_behind=place.behind,
         minimum=minimum,

@@ -37,6 +37,29 @@ class Syntax(StrEnum):
     """Nothing is filled in."""
 
 
+_ALIASES = {
+    "jinja": Syntax.JINJA,
+    "jinja2": Syntax.JINJA,
+    "liquid": Syntax.JINJA,
+    "mustache": Syntax.MUSTACHE,
+    "handlebars": Syntax.HANDLEBARS,
+    "hbs": Syntax.HANDLEBARS,
+    "dotprompt": Syntax.HANDLEBARS,
+    "f-string": Syntax.FORMAT,
+    "fstring": Syntax.FORMAT,
+    "python": Syntax.FORMAT,
+    "string.format": Syntax.FORMAT,
+}
+
+
+def syntax_named(name: str) -> Syntax | None:
+    """Return the syntax of a name that it has here or elsewhere (`jinja2`, `f-string`); None where it is unknown."""
+    name = name.strip().lower()
+    if name in _ALIASES:
+        return _ALIASES[name]
+    return next((syntax for syntax in Syntax if syntax.value == name), None)
+
+
 class ControlKind(StrEnum):
     """What a control does to the parts inside it."""
 
@@ -135,14 +158,14 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         messages: In cache order: system prompts first, then the others as they stand.
         roles: Whether the file itself says which message is whose.
         chat: Whether it is a model's chat template, which has no messages of its own.
-        problem: Why parts of it could not be read.
+        version: What its file says of its version, '' where it says nothing.
     """
 
     syntax: Syntax
     messages: tuple[Message, ...]
     roles: bool = False
     chat: bool = False
-    problem: Problem | None = None
+    version: str = ""
 
 
 def in_cache_order(messages: list[Message]) -> tuple[Message, ...]:

@@ -54,7 +54,10 @@ def prompts_of(tree: Tree) -> list[Prompt]:
 
 def _completed(inner: About, outer: About) -> About:
     context = inner.context.completed(outer.context)
-    return About(context, {**outer.declared, **inner.declared}, inner.fixed | outer.fixed, inner.keys | outer.keys)
+    version = inner.version or outer.version
+    return About(
+        context, {**outer.declared, **inner.declared}, inner.fixed | outer.fixed, inner.keys | outer.keys, version
+    )
 
 
 def _is_compiled(tree: Mapping) -> bool:
@@ -136,13 +139,20 @@ def _messages(tree: Tree | None) -> list[Piece]:
     """Return the texts of a list of messages; nothing where it is none."""
     pieces: list[Piece] = []
     for item in tree.items if isinstance(tree, Sequence) else ():
-        if not isinstance(item, Mapping):
-            return []
-        role = _role(item)
+        role, texts = _message(item)
         if not role:
             return []
-        pieces += [Piece(role, view) for view in _texts(item, 0)]
+        pieces += [Piece(role, view) for view in texts]
     return pieces
+
+
+def _message(item: Tree) -> tuple[str, list[View]]:
+    """Return (role, texts) of a message, as a mapping or as a pair; no role where it is none."""
+    if isinstance(item, Mapping):
+        return _role(item), _texts(item, 0)
+    if isinstance(item, Sequence) and len(item.items) == 2 and isinstance(item.items[0], Scalar):
+        return _ROLES.get(item.items[0].text.lower(), ""), _texts(item.items[1], 0)
+    return "", []
 
 
 def _role(item: Mapping) -> str:

@@ -10,7 +10,7 @@ from prefixwise.analyzers.static.templates.chat.conversation import Conversation
 from prefixwise.analyzers.static.templates.chat.traits import traits
 from prefixwise.analyzers.static.templates.code_regions import Regions, literal_regions
 from prefixwise.analyzers.static.templates.found import TemplateFindings
-from prefixwise.analyzers.static.templates.front_matter import About, split_front_matter
+from prefixwise.analyzers.static.templates.front_matter import split_front_matter
 from prefixwise.analyzers.static.templates.handlebars import handlebars_messages
 from prefixwise.analyzers.static.templates.jinja.flat import flatten
 from prefixwise.analyzers.static.templates.jinja.nodes import Node
@@ -28,7 +28,7 @@ from prefixwise.analyzers.static.templates.parts import (
 )
 from prefixwise.analyzers.static.templates.prompt_files import Piece, Prompt, prompts_of
 from prefixwise.analyzers.static.templates.recognise import Recognised, recognise
-from prefixwise.analyzers.static.templates.roles import by_role
+from prefixwise.analyzers.static.templates.roles import by_role, role_of_file
 from prefixwise.analyzers.static.templates.simple import simple_parts
 from prefixwise.analyzers.static.templates.views import View
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
@@ -51,7 +51,7 @@ def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> Te
         return TemplateFindings(context=context, problems=(Problem(problem.what, problem.offset),))
     except RecursionError:
         return TemplateFindings(context=context, problems=(Problem("it is nested too deeply", 0),))
-    findings = [_findings(source, prompt, context) for prompt in prompts]
+    findings = [_Reader(source, prompt, context).findings() for prompt in prompts]
     return TemplateFindings(
         context=findings[0].context if findings else context,
         templates=tuple(template for found in findings for template in found.templates),
@@ -72,83 +72,96 @@ def _prompts(source: Source) -> list[Prompt]:
     return [Prompt((Piece("", View(source.text[start:], start)),), about)]
 
 
-def _findings(source: Source, prompt: Prompt, context: PromptContext) -> TemplateFindings:
-    known = context.completed(prompt.about.context)
-    try:
-        about = About(known, prompt.about.declared, prompt.about.fixed, prompt.about.keys)
-        whole = "\n".join(piece.view.text for piece in prompt.pieces)
-        how = Recognised(Syntax.JINJA) if prompt.chat else recognise(source.path, whole, about)
-        if how.syntax is Syntax.JINJA and len(prompt.pieces) == 1:
-            return _jinja(source, prompt, known, how)
-        return _judged(source, _template(prompt, how), prompt.about, known)
-    except UnreadableTemplateError as problem:
-        return TemplateFindings(context=known, problems=(Problem(problem.what, problem.offset),))
-    except RecursionError:
-        return TemplateFindings(context=known, problems=(Problem("it is nested too deeply", 0),))
+class _Reader:
+    """Reads one prompt of a file."""
 
+    def __init__(self, source: Source, prompt: Prompt, context: PromptContext) -> None:
+        self._source = source
+        self._prompt = prompt
+        known = context.completed(prompt.about.context).completed(PromptContext(role=role_of_file(source.path)))
+        self._about = msgspec.structs.replace(prompt.about, context=known)
+        self._how = Recognised(Syntax.NONE)
+        self._literal: list[tuple[int, int]] = []
 
-def _jinja(source: Source, prompt: Prompt, context: PromptContext, how: Recognised) -> TemplateFindings:
-    """Return what is found in one text of Jinja, which may be a model's chat template."""
-    (piece,) = prompt.pieces
-    nodes = _parsed(piece.view, how)
-    conversation = Conversation(nodes)
-    if conversation.is_chat:
-        template = Template(syntax=Syntax.JINJA, messages=(), chat=True)
-        found = traits(source, piece.view, nodes, conversation)
-        return TemplateFindings(context=context, templates=(template,), traits=tuple(found))
-    messages = [
-        Message(message.role or piece.role, message.parts)
-        for message in by_role(flatten(piece.view, nodes), lines=True)
-    ]
-    return _judged(source, _in_order(messages, how), prompt.about, context)
-
-
-def _judged(source: Source, template: Template, about: About, context: PromptContext) -> TemplateFindings:
-    judged = judge_template(source, template, about, context)
-    return TemplateFindings(
-        context=context,
-        templates=(template,),
-        volatiles=judged.volatiles,
-        stranded=judged.stranded,
-        problems=(template.problem,) if template.problem is not None else (),
-    )
-
-
-def _template(prompt: Prompt, how: Recognised) -> Template:
-    messages: list[Message] = []
-    for piece in prompt.pieces:
-        read = _messages(piece.view, how)
-        messages += [Message(message.role or piece.role, message.parts) for message in read]
-    template = _in_order(by_role(messages, lines=False), how)
-    if not how.problem:
-        return template
-    return msgspec.structs.replace(template, problem=Problem(how.problem, prompt.pieces[0].view.start(0)))
-
-
-def _in_order(messages: list[Message], how: Recognised) -> Template:
-    messages = [message for message in messages if message.says_something]
-    roles = any(message.role for message in messages)
-    return Template(syntax=how.syntax, messages=in_cache_order(messages), roles=roles)
-
-
-def _parsed(view: View, how: Recognised) -> tuple[Node, ...]:
-    try:
-        return parse(view.text, literal_regions(view.text) if how.guessed else [])
-    except UnreadableTemplateError as problem:
-        raise UnreadableTemplateError(problem.what, view.start(problem.offset)) from None
-
-
-def _messages(view: View, how: Recognised) -> list[Message]:
-    """Return the messages of one text."""
-    if how.syntax is Syntax.JINJA:
-        return flatten(view, _parsed(view, how))
-    if how.syntax in (Syntax.HANDLEBARS, Syntax.MUSTACHE):
+    def findings(self) -> TemplateFindings:
+        """Return what is found in it; what cannot be read is a problem."""
         try:
-            return handlebars_messages(view)
+            self._recognise()
+            if self._how.syntax is Syntax.JINJA and len(self._prompt.pieces) == 1:
+                return self._jinja()
+            return self._judged(self._messages())
+        except UnreadableTemplateError as problem:
+            return self._unread(problem.what, problem.offset)
+        except RecursionError:
+            return self._unread("it is nested too deeply", self._prompt.pieces[0].view.start(0))
+
+    def _unread(self, what: str, offset: int) -> TemplateFindings:
+        return TemplateFindings(context=self._about.context, problems=(Problem(what, offset),))
+
+    def _recognise(self) -> None:
+        pieces = self._prompt.pieces
+        whole = pieces[0].view.text if len(pieces) == 1 else "\n".join(piece.view.text for piece in pieces)
+        self._literal = literal_regions(whole) if "{" in whole or "%(" in whole else []
+        chat = Recognised(Syntax.JINJA) if self._prompt.chat else None
+        self._how = chat or recognise(self._source.path, whole, self._about, self._literal)
+
+    def _literal_in(self, view: View) -> list[tuple[int, int]]:
+        """Return where braces are text in a piece; nowhere, if the syntax is declared."""
+        if not self._how.guessed:
+            return []
+        return self._literal if len(self._prompt.pieces) == 1 else literal_regions(view.text)
+
+    def _jinja(self) -> TemplateFindings:
+        """Return what is found in one text of Jinja, which may be a model's chat template."""
+        (piece,) = self._prompt.pieces
+        nodes = self._parsed(piece.view)
+        conversation = Conversation(nodes) if "messages" in piece.view.text else None
+        if conversation is None or not conversation.is_chat:
+            return self._judged(by_role(_in_role(flatten(piece.view, nodes), piece.role), lines=True))
+        template = Template(syntax=Syntax.JINJA, messages=(), chat=True, version=self._about.version)
+        found = traits(self._source, piece.view, nodes, conversation)
+        return TemplateFindings(context=self._about.context, templates=(template,), traits=tuple(found))
+
+    def _messages(self) -> list[Message]:
+        messages: list[Message] = []
+        for piece in self._prompt.pieces:
+            messages += _in_role(self._of_view(piece.view), piece.role)
+        return by_role(messages, lines=self._source.path.endswith(".prompty"))
+
+    def _of_view(self, view: View) -> list[Message]:
+        syntax = self._how.syntax
+        if syntax is Syntax.JINJA:
+            return flatten(view, self._parsed(view))
+        if syntax in (Syntax.HANDLEBARS, Syntax.MUSTACHE):
+            try:
+                return handlebars_messages(view)
+            except UnreadableTemplateError as problem:
+                raise UnreadableTemplateError(problem.what, view.start(problem.offset)) from None
+        if syntax is Syntax.NONE:
+            return [Message("", (Text(view.text, view.start(0), view.end(len(view.text))),))]
+        return [Message("", tuple(simple_parts(view, syntax, Regions(self._literal_in(view)))))]
+
+    def _parsed(self, view: View) -> tuple[Node, ...]:
+        try:
+            return parse(view.text, self._literal_in(view))
         except UnreadableTemplateError as problem:
             raise UnreadableTemplateError(problem.what, view.start(problem.offset)) from None
-    if how.syntax is Syntax.NONE:
-        whole = Text(view.text, view.start(0), view.end(len(view.text)))
-        return [Message("", (whole,))] if view.text else []
-    literal = literal_regions(view.text) if how.guessed else []
-    return [Message("", tuple(simple_parts(view, how.syntax, Regions(literal))))]
+
+    def _judged(self, messages: list[Message]) -> TemplateFindings:
+        messages = [message for message in messages if message.says_something]
+        roles = any(message.role for message in messages)
+        ordered, version = in_cache_order(messages), self._about.version
+        template = Template(syntax=self._how.syntax, messages=ordered, roles=roles, version=version)
+        judged = judge_template(self._source, template, self._about)
+        problem = self._how.problem
+        return TemplateFindings(
+            context=self._about.context,
+            templates=(template,),
+            volatiles=judged.volatiles,
+            stranded=judged.stranded,
+            problems=(Problem(problem, self._prompt.pieces[0].view.start(0)),) if problem else (),
+        )
+
+
+def _in_role(messages: list[Message], role: str) -> list[Message]:
+    return [message._replace(role=message.role or role) for message in messages]

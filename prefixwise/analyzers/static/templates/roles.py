@@ -17,6 +17,14 @@ _TAGS = re.compile(
 )
 
 
+_USER_FILE = re.compile(r"(?:^|[._-])(?:user|human)[._-]?(?:prompt|message|template)\b|\.user\.\w+$", re.IGNORECASE)
+
+
+def role_of_file(path: str) -> str:
+    """Return `user` where a file's name says that it is what the user sends, else ''."""
+    return "user" if _USER_FILE.search(path.replace("\\", "/").rsplit("/", 1)[-1]) else ""
+
+
 def by_role(messages: list[Message], lines: bool) -> list[Message]:
     """Return messages cut where their text names roles.
 
@@ -26,14 +34,12 @@ def by_role(messages: list[Message], lines: bool) -> list[Message]:
     """
     if len(messages) != 1 or messages[0].role:
         return messages
-    pattern = _LINES if lines else _TAGS
     parts = messages[0].parts
-    first = next((part for part in parts if isinstance(part, Text) and part.text.strip()), None)
-    if first is None or not any(isinstance(part, Text) and pattern.search(part.text) for part in parts):
-        return messages
-    if lines and _LINES.match(first.text.lstrip()) is None:
-        return messages
-    return _cut(parts, pattern)
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    first = next((text for text in texts if text.strip()), "")
+    if lines and _LINES.match(first.lstrip()):
+        return _cut(parts, _LINES)
+    return _cut(parts, _TAGS) if any(map(_TAGS.search, texts)) else messages
 
 
 def _cut(parts: Sequence[Part], pattern: re.Pattern[str]) -> list[Message]:

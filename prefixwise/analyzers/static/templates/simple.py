@@ -31,9 +31,9 @@ def simple_parts(view: View, syntax: Syntax, literal: Regions) -> list[Part]:
     return list(_parts(view, _FINDERS[syntax](view.text), literal))
 
 
-def simple_places(text: str, syntax: Syntax, literal: Regions) -> bool:
-    """Say whether a text has a placeholder of one of the simple syntaxes outside what is literal."""
-    return any(not literal.cover(start) for start, *_ in _FINDERS[syntax](text))
+def simple_places(text: str, syntax: Syntax, literal: Regions) -> int:
+    """Return how many placeholders of one of the simple syntaxes a text has outside what is literal."""
+    return sum(not literal.cover(start) for start, *_ in _FINDERS[syntax](text))
 
 
 def _parts(view: View, found: Iterator[_Found], literal: Regions) -> Iterator[Part]:

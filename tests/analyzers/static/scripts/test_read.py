@@ -17,7 +17,7 @@ from prefixwise.analyzers.static.scripts.read import read_scripts
 from prefixwise.analyzers.static.sources import Source
 from tests.support.scripts import RULES, found, read, sent
 
-CASE = Path("/work/shared/cases/R46-builder-typescript/builder.ts")
+CASE = Path(__file__).parents[5] / "shared" / "cases" / "R46-builder-typescript" / "builder.ts"
 BUILDER = """import Anthropic from "@anthropic-ai/sdk";
 import { readFileSync } from "node:fs";
 import { servers } from "./servers";
@@ -153,6 +153,13 @@ def test_without_the_parser_there_is_one_note(no_parser: None) -> None:
 
 def test_scripts_without_words_of_prompts_are_not_parsed(no_parser: None) -> None:
     assert read("export const now = () => new Date();") == ((), ())
+
+
+def test_bundles_are_named_and_not_read() -> None:
+    line = "var a=1;" * 100 + "\n"
+    code = sent("new Date()") + line * 40
+    assert read(code, "dist/bundle.js") == ((), ("not read, as they look like bundles: dist/bundle.js",))
+    assert len(read(sent("new Date()") + "const a = 1;\n" * 4000, "src/long.js")[0]) == 1
 
 
 def test_declarations_are_no_scripts() -> None:

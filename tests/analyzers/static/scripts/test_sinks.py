@@ -54,6 +54,25 @@ def test_system_text_is_found_where_it_is_sent(sink: str, path: str) -> None:
     assert read(code.replace("$", "`${RULES} It ends here.`"), path) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("code", "confidence"),
+    [
+        ("history.push({ role: 'system', content: $ });", None),
+        ("const note = { role: 'system', content: $ }; const all = [...history, note];", None),
+        ("const first = { role: 'system', content: $ }; const all = [first, ...history];", "possible"),
+        ("const all = []; all.push({ role: 'system', content: $ });", "possible"),
+        ("history.unshift({ role: 'system', content: $ });", "likely"),
+        ("const all = [{ role: 'system', content: $ }, ...history];", "likely"),
+        ("const all = [...history, { role: 'system', content: $ }];", None),
+        ("const all = [...history, { role: 'system', content: $ }, { role: 'user', content: q }];", None),
+    ],
+)
+def test_where_a_system_message_is_put(code: str, confidence: str | None) -> None:
+    text = f"`${{new Date()}} {RULES}`"
+    volatiles, _ = read(f"export function f(history) {{ {code.replace('$', text)} return all; }}")
+    assert [one.confidence for one in volatiles] == ([confidence] if confidence else [])
+
+
 NAMED = {
     "a constant": "export const SYSTEM_PROMPT = () => $;",
     "a variable": "export function f() { const systemPrompt = $; return systemPrompt; }",
@@ -243,4 +262,6 @@ def test_placeholders_of_langchain(text: str, kinds: list[str]) -> None:
   ["human", "{{question}} at {{current_time}}"],
 ]);
 """
-    assert [kind for kind, _ in found(code)] == kinds
+    volatiles, _ = read(code)
+    assert [one.kind for one in volatiles] == kinds
+    assert all(one.frequency != "process" for one in volatiles)

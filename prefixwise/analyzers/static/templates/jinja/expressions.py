@@ -142,6 +142,10 @@ class Tokens:
     def _follows(self, text: str) -> bool:
         return self._at + 1 < len(self._tokens) and self._tokens[self._at + 1].text == text
 
+    def _constant_follows(self) -> bool:
+        """Say whether a text or number follows the next token."""
+        return self._at + 1 < len(self._tokens) and self._tokens[self._at + 1].kind in ("string", "number")
+
     def _level(self, level: int) -> Expression:
         if level == len(_LEVELS):
             return self._signed()
@@ -191,7 +195,7 @@ class Tokens:
         key = self.expression()
         self.expect(":")
         value = self.expression()
-        return Expression(Kind.KEYWORD, key.name, (value,), key.start, value.end)
+        return Expression(Kind.COLLECTION, ":", (key, value), key.start, value.end)
 
     def _behind(self, found: Expression) -> Expression:
         while self.more:
@@ -231,6 +235,12 @@ class Tokens:
     def _filtered(self, found: Expression) -> Expression:
         name = self._dotted()
         arguments = self._until(")", self._argument) if self.skip("(") else []
+        if self.next_is(":") and self._constant_follows():  # arguments as Liquid writes them
+            self.take()
+            arguments = [self._primary()]
+            while self.next_is(",") and self._constant_follows():
+                self.take()
+                arguments.append(self._primary())
         return Expression(Kind.FILTER, name, (found, *arguments), found.start, self.last_end)
 
     def _tested(self, found: Expression) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from prefixwise.analyzers.static.name_words import words
@@ -20,6 +21,28 @@ _TEXT_METHODS = words(
     "values strftime isoformat astimezone date time encode decode removeprefix removesuffix copy append pop trim "
     "tostring tolocalestring tolocaledatestring tolocaletimestring toisostring toutcstring total_seconds"
 )
+# What Jinja and those who extend it have themselves: these print nothing that an application fills in.
+_BUILT_IN = words(
+    "caller super self range loop varargs kwargs joiner cycler lipsum dict namespace _ gettext ngettext url_for "
+    "raise_exception debug render"
+)
+# The format that a part of a time stands for.
+_UNITS = {
+    "year": "%Y",
+    "month": "%m",
+    "day": "%d",
+    "date": "%d",
+    "weekday": "%d",
+    "isoweekday": "%d",
+    "toordinal": "%d",
+    "hour": "%H",
+    "minute": "%M",
+    "second": "%S",
+    "time": "%S",
+    "timestamp": "%S",
+}
+_MOST_VALUES = 40
+_MOST_STEPS = 12
 # Of these the arguments are printed, too.
 _FILLED_IN = frozenset({"replace", "format", "join", "default", "d"})
 
@@ -51,7 +74,9 @@ class Printed:
             return self._all(operands[1:])
         if kind is Kind.OPERATION:
             return [] if expression.name in _ASKS else self._all(operands)
-        if kind is Kind.ITEM or kind is Kind.ATTRIBUTE:
+        if kind is Kind.ATTRIBUTE:
+            return self._through(operands[0], f"{expression.name}('{_UNITS.get(expression.name, '')}')", expression)
+        if kind is Kind.ITEM:
             return self.of(operands[0])
         return self._all(operands)
 
@@ -71,21 +96,32 @@ class Printed:
         if expression.name in _MEASURES:
             return []
         base, *arguments = expression.operands
+        if base.kind is Kind.CONSTANT and base.name == "now" and expression.name == "date":  # as Liquid has it
+            return [self._value("now", (self._view.text[base.end : expression.end],), expression)]
         written = self._view.text[base.end : expression.end].lstrip(" \t\r\n|")
-        values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
+        values = self._through(base, written, expression)
         return values + (self._all(arguments) if expression.name in _FILLED_IN else [])
 
     def _called(self, expression: Expression) -> list[Value]:
         callee, *arguments = expression.operands
         written = self._view.text[callee.end : expression.end]
         method = callee.name.lower() if callee.kind is Kind.ATTRIBUTE else ""
+        if callee.root in _BUILT_IN:
+            return []
         if method in _TEXT_METHODS and not _is_clock(callee):
-            values = self.of(callee.operands[0])
-            values = [value._replace(filters=(*value.filters, f"{callee.name}{written}")) for value in values]
+            unit = f"'{_UNITS[method]}'" if method in _UNITS else ""
+            values = self._through(callee.operands[0], f"{callee.name}{written}{unit}", expression)
             return values + (self._all(arguments) if method in _FILLED_IN else [])
         if callee.path and callee.root not in self._bindings:
             return [self._value(callee.path, (written,), expression), *self._all(arguments)]
         return self.of(callee) + self._all(arguments)
+
+    def _through(self, base: Expression, written: str, whole: Expression) -> list[Value]:
+        """Return what an expression prints once something is done to it; a value alone reaches over what is done."""
+        values = [value._replace(filters=(*value.filters, written)) for value in self.of(base)]
+        if len(values) == 1 and not values[0].flow:
+            return [values[0]._replace(start=self._view.start(whole.start), end=self._view.end(whole.end))]
+        return values
 
     def _value(self, name: str, filters: tuple[str, ...], expression: Expression) -> Value:
         return Value(name, filters, self._view.start(expression.start), self._view.end(expression.end))
@@ -97,5 +133,9 @@ def _is_clock(callee: Expression) -> bool:
 
 
 def passed_on(values: Sequence[Value], step: Passage) -> list[Value]:
-    """Return values with a step added to their way."""
-    return [value._replace(flow=(*value.flow, step)) for value in values]
+    """Return values with a step added to their way, each once; of very many the first, of long ways the beginning."""
+    kept = {(value.name, value.start): value for value in reversed(values)}
+    return [
+        value._replace(flow=(*value.flow[: _MOST_STEPS - 1], step))
+        for value in itertools.islice(reversed(kept.values()), _MOST_VALUES)
+    ]
