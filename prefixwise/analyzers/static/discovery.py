@@ -1,0 +1,279 @@
+"""From the paths of a command line to the files that lint reads, and why each was taken or left."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from prefixwise.analyzers.static.file_kinds import (
+    FileKind,
+    by_name,
+    is_binary,
+    is_log,
+    may_build_prompts,
+    of_named,
+    says_prompt,
+)
+from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, rules_above
+from prefixwise.core.errors import UserError
+from prefixwise.corpus.sources import STDIN, is_readable
+
+LARGEST = 2_000_000
+"""Files with more bytes are left out, logs excepted."""
+_LEFT_FOLDERS = {
+    **dict.fromkeys(("node_modules", "bower_components", "site-packages", "dist-packages"), "packages of others"),
+    **dict.fromkeys(("__pycache__", "htmlcov", "coverage"), "made by a tool"),
+}
+_ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A file to lint: its path as it was named or as it stands below what was named, with `/`; as what, and why."""
+
+    path: str
+    kind: FileKind
+    why: str
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """A file, or a folder with `/` at its end, that is not linted, and why."""
+
+    path: str
+    why: str
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    """What there is: files by path inside each argument, arguments in the order in which they were named.
+
+    Attributes:
+        found: Files to lint.
+        beside: Code that builds no prompt itself; prompts may be built with it elsewhere.
+        left_out: The others.
+    """
+
+    found: tuple[Found, ...]
+    beside: tuple[Found, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """What the configuration says of files: patterns as in `.gitignore`, relative to the working folder.
+
+    Attributes:
+        include: Texts to take though nothing says that they are prompts.
+        exclude: Files and folders to leave out.
+        force_exclude: Leave them, and what `.gitignore` names, out even where they are named.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+
+
+def discover(arguments: Sequence[str], selection: Selection = Selection()) -> Discovered:  # noqa: B008 - frozen
+    """Return the files to lint.
+
+    A file that is named is taken whatever it is. In folders those are taken that are named or placed like prompts,
+    code in which prompts may be built, and logs of a recognised format. Left out are what `.gitignore` names,
+    environments, packages of others, hidden folders, binary files and files that are too large.
+
+    Args:
+        arguments: Files, folders, globs, or `-`.
+        selection: What the configuration says.
+
+    Raises:
+        UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
+    """
+    search = _Search(selection)
+    missing = []
+    for argument in arguments:
+        if argument == STDIN or (argument and is_readable(Path(argument))):
+            search.name(argument)
+        elif argument and os.path.isdir(argument):
+            search.folder(argument)
+        else:
+            names = sorted(name for name in glob.glob(argument, recursive=True) if os.path.isfile(name))
+            missing += [] if names else [argument]
+            for name in names:
+                search.name(name)
+    if missing:
+        what = "is a socket" if Path(missing[0]).is_socket() else "no such file"
+        advice = "name a file, a folder, a glob, or - for standard input"
+        raise UserError(what, missing[0] or '""', advice, exit_code=2 if search.found else 3)
+    return Discovered(
+        tuple(search.found.values()),
+        tuple(found for identity, found in search.beside.items() if identity not in search.found),
+        tuple(left for identity, left in search.left.items() if identity not in search.found),
+    )
+
+
+class _Search:
+    """Goes through what was named and keeps each file once."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.found: dict[str, Found] = {}
+        self.beside: dict[str, Found] = {}
+        self.left: dict[str, LeftOut] = {}
+        here = _slashed(os.getcwd())
+        self._include = patterns(selection.include, here) if selection.include else None
+        self._exclude = patterns(selection.exclude, here) if selection.exclude else None
+        self._force_exclude = selection.force_exclude
+
+    def name(self, path: str) -> None:
+        """Take a file that was named."""
+        if path == STDIN:
+            self.found.setdefault(STDIN, Found(STDIN, FileKind.LOG, "standard input"))
+            return
+        shown, absolute = _slashed(path), _slashed(os.path.abspath(path))
+        if self._force_exclude:
+            why = self._why_excluded(absolute)
+            if why:
+                self.left.setdefault(absolute, LeftOut(shown, why))
+                return
+        self.found.setdefault(_real(absolute), Found(shown, of_named(path, shown.rpartition("/")[2]), "named"))
+
+    def _why_excluded(self, absolute: str) -> str:
+        folder = os.path.dirname(absolute)
+        above = [folder]
+        while os.path.dirname(above[-1]) != above[-1]:
+            above.append(os.path.dirname(above[-1]))
+        if self._matches(self._exclude, absolute) or any(
+            self._matches(self._exclude, one, folder=True) for one in above
+        ):
+            return "excluded by the configuration"
+        rules = rules_above(folder).within(folder)
+        return "ignored by .gitignore" if rules.ignores(absolute) else ""
+
+    def folder(self, path: str) -> None:
+        """Take what there is to lint in a folder; links to folders are not followed."""
+        root = _slashed(path).rstrip("/") or "/"
+        shown = "" if root == "." else root.rstrip("/") + "/"
+        absolute = _real(_slashed(os.path.abspath(path)))
+        waiting = [(absolute, shown, rules_above(absolute))]
+        while waiting:
+            place, shown, above = waiting.pop()
+            rules = above.within(place)
+            inner = []
+            for entry in self._entries(place, shown):
+                if entry.is_dir(follow_symlinks=False):
+                    why = self._why_folder_left(entry, f"{place}/{entry.name}", rules)
+                    if why:
+                        self._leave(f"{place}/{entry.name}", f"{shown}{entry.name}/", why)
+                    else:
+                        inner.append((f"{place}/{entry.name}", f"{shown}{entry.name}/", rules))
+                else:
+                    self._file(entry, f"{place}/{entry.name}", f"{shown}{entry.name}", rules)
+            waiting.extend(reversed(inner))
+
+    def _entries(self, place: str, shown: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(place) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError as problem:
+            self._leave(place, shown or "./", f"cannot be read: {problem.strerror}")
+            return []
+
+    def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> str:
+        name = entry.name
+        if name.startswith("."):
+            return "" if self._is_included_below(path) else "a hidden folder"
+        if name in _LEFT_FOLDERS:
+            return _LEFT_FOLDERS[name]
+        if name.endswith(".egg-info"):
+            return "made by a tool"
+        if any(os.path.exists(f"{path}/{sign}") for sign in _ENVIRONMENT):
+            return "a virtual environment"
+        if self._matches(self._exclude, path, folder=True):
+            return "excluded by the configuration"
+        return "ignored by .gitignore" if rules.ignores(path, folder=True) else ""
+
+    def _is_included_below(self, folder: str) -> bool:
+        """Say whether a pattern of `include` names something in a hidden folder."""
+        if self._include is None:
+            return False
+        relative = folder[len(self._include.base) :] + "/"
+        texts = (str(pattern.pattern).lstrip("/") for pattern in self._include.spec.patterns)
+        return any(
+            text.startswith(relative) or relative.startswith(text.rstrip("*")) for text in texts if text != "None"
+        )
+
+    @staticmethod
+    def _matches(rules: Rules | None, path: str, *, folder: bool = False) -> bool:
+        return rules is not None and path.startswith(rules.base) and rules.verdict(path, folder=folder) is True
+
+    def _leave(self, identity: str, shown: str, why: str) -> None:
+        self.left.setdefault(identity, LeftOut(shown, why))
+
+    def _file(self, entry: os.DirEntry[str], path: str, shown: str, rules: IgnoreRules) -> None:
+        """Take a file of a folder, or say why not."""
+        if entry.is_symlink() and os.path.isdir(path):
+            self._leave(path, shown, "a link to a folder")
+            return
+        kind, why, unsure = by_name(shown)
+        included = self._matches(self._include, path)
+        if kind is None and not included:
+            self._leave(path, shown, why)
+            return
+        excluded = self._matches(self._exclude, path)
+        if excluded or rules.ignores(path):
+            self._leave(path, shown, "excluded by the configuration" if excluded else "ignored by .gitignore")
+            return
+        try:
+            if not entry.is_file():
+                self._leave(path, shown, "not a regular file")
+                return
+            size = entry.stat().st_size
+            identity = _real(path) if entry.is_symlink() else path
+            if included:
+                kind, why, unsure = of_named(path, entry.name), "included by the configuration", False
+            found, why = _judged(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
+        except OSError as problem:
+            self._leave(path, shown, f"cannot be read: {problem.strerror}")
+            return
+        if found is None:
+            self._leave(identity, shown, why)
+        elif why:
+            self.found.setdefault(identity, Found(shown, found, why))
+        else:
+            self.beside.setdefault(identity, Found(shown, found, "nothing in it speaks of prompts"))
+
+
+def _judged(path: str, size: int, kind: FileKind, why: str, *, unsure: bool) -> tuple[FileKind | None, str]:
+    """Return what a file of a folder is and why; no kind where it is left out, no reason for code without prompts."""
+    if kind is FileKind.LOG:
+        return (kind, why) if not unsure or is_log(path, size=size) else (None, "no log of a recognised format")
+    if size > LARGEST:
+        return None, "larger than 2 MB"
+    with open(path, "rb") as stream:
+        data = stream.read()
+    if is_binary(data):
+        return None, "binary"
+    if kind.is_code:
+        return kind, "code that may build prompts" if may_build_prompts(data) else ""
+    if not data.strip():
+        return None, "empty"
+    if kind is FileKind.PROMPT_TEXT and unsure and is_log(path, size=size):
+        return FileKind.LOG, "a log of a recognised format"
+    if kind is FileKind.TEMPLATE and unsure and not says_prompt(data):
+        return None, "a template, but nothing in it speaks of prompts"
+    return kind, why
+
+
+def _slashed(path: str) -> str:
+    return path.replace(os.sep, "/") if os.sep != "/" else path
+
+
+def _real(path: str) -> str:
+    return _slashed(os.path.realpath(path))
+
+
+def everything(discovered: Discovered) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, what it is read as or '', why) of all files, by path: what `--show-files` shows."""
+    rows = [(found.path, str(found.kind), found.why) for found in discovered.found]
+    rows += [(found.path, "", found.why) for found in discovered.beside]
+    rows += [(left.path, "", left.why) for left in discovered.left_out]
+    yield from sorted(rows)
