@@ -56,10 +56,10 @@ docs: $(VENV)/.dev  ## Write the generated parts of the documentation
 bench: $(VENV)/.dev  ## Measure speed and memory (minutes)
 	$(RUN) -m benchmarks.measure --command $(BIN)/prefixwise
 
-# Labelled logs with what has to be found in them; any folder of the same schema will do.
+# Labelled logs and sources with what has to be found in them; any folder of the same schema will do.
 CASES ?= fixtures/cases
 
-cases: $(VENV)/.dev  ## Grade lint on labelled logs; others with CASES=FOLDER
+cases: $(VENV)/.dev  ## Grade lint on labelled logs and sources; others with CASES=FOLDER
 	$(RUN) -m benchmarks.cases $(CASES)
 
 clean:  ## Remove the environment and caches

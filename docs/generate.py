@@ -12,7 +12,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = ("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "rules", "explain", "schema")
+COMMANDS = (
+    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check"),
+    *("rules", "lock", "explain", "schema"),
+)
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
 

@@ -19,6 +19,7 @@ from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Mode, Safety, Severity, Where
 from prefixwise.core.registry import Registry
+from prefixwise.core.request import Request
 
 if TYPE_CHECKING:
     from prefixwise.analyzers.lint.claims import Claim
@@ -78,6 +79,24 @@ class Rule(ABC):
     def page(self) -> str:
         """The explanation in Markdown."""
         return inspect.cleandoc(type(self).__doc__ or "")
+
+    @property
+    def mends(self) -> bool:
+        """Whether requests can be mended at all; `repair` says whether those of some claims can."""
+        return type(self).repair is not Rule.repair
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - for those that can
+        """Return a request as it would have been sent after the fix, None where no request shows the fix.
+
+        Everything but the place is byte for byte what it was, and a request without the place is handed back as it is,
+        the same object; nothing is changed in place. To repair what was repaired changes nothing.
+
+        Args:
+            request: Any request of the application, whether a claim is about it or not: a prefix is shared only where
+                all are mended alike.
+            claims: All claims of this rule on the application.
+        """
+        return None
 
     def weigh(self, log: Log, claims: Sequence[Claim]) -> Severity | None:  # noqa: ARG002 - for rules that count
         """Return how bad the claims of one cause are together, None to leave it to what is usual for the rule."""

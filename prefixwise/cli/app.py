@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from prefixwise import __version__
-from prefixwise.cli import diff, explain, hitrate, lint, providers, rules, schema, tokens, trace, why
+from prefixwise.cli import check, diff, explain, hitrate, lint, lock, providers, rules, schema, tokens, trace, why
 
 _EPILOG = (
     "Exit codes: 0 clean; 1 findings, a failed --require or a leak; 2 could not run; 3 no input; 4 inconclusive; "
@@ -48,7 +48,9 @@ app.command("providers", epilog=_EPILOG)(providers.providers)
 app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
+app.command("check", epilog=_EPILOG)(check.check)
 app.command("rules", epilog=_EPILOG)(rules.rules)
+app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("explain", epilog=_EPILOG)(explain.explain)
 app.command("schema", epilog=_EPILOG)(schema.schema)
 

@@ -11,11 +11,28 @@ from prefixwise.cli import options as o
 
 def lint(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATHS...", help="Logs of requests, folders, globs, or - for standard input.")
+        list[str],
+        typer.Argument(
+            metavar="PATHS...",
+            help="Logs, prompt files, templates, code, folders, globs, or - for a log on standard input.",
+        ),
     ],
     select: o.Select = None,
     ignore: o.Ignore = None,
     fail_on: o.FailOn = "error",
+    show_files: Annotated[
+        bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
+    ] = False,
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="Whose API the prompt files go to.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Model that reads the prompt files.")
+    ] = None,
+    syntax: Annotated[
+        str | None,
+        typer.Option("--syntax", metavar="NAME", help="How placeholders of the prompt files are written (jinja, …)."),
+    ] = None,
     rules: o.Rules = None,
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
@@ -37,22 +54,29 @@ def lint(
     no_progress: o.NoProgress = False,
     color: o.Color = "auto",
 ) -> None:
-    """Find what makes prompt prefixes unstable in a log: where, since when, at what cost, and how to mend it.
+    """Find what keeps prompts from being cached: in logs of what was sent, and in the sources that build prompts.
 
     \b
     Examples:
       prefixwise lint requests.jsonl
-      prefixwise lint logs/ --fail-on warning --ignore tool-choice-changed
-      prefixwise lint requests.jsonl --json --report markdown=lint.md
+      prefixwise lint prompts/ src/ --fail-on warning
+      prefixwise lint . --show-files
+      prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.lint.report import lint_report
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import chosen_rules
+    from prefixwise.analyzers.static.context import PromptContext
+    from prefixwise.analyzers.static.discovery import discover
+    from prefixwise.analyzers.static.file_kinds import FileKind
+    from prefixwise.analyzers.static.files_report import files_report, source_files
+    from prefixwise.analyzers.static.lint import lint_sources
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting
+    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
     from prefixwise.cli.tokenizing import chooser
+    from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.core.finding import Level
 
@@ -72,9 +96,23 @@ def lint(
         salt=salt_field,
     )
     book = Rulebook(rules or ())
-    refuse_overwriting([path for _, path in outputs.files], paths)
-    with read_twice(paths, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
-        linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
-    document = lint_report(linted, None, None if fail_on == "never" else Level(fail_on))
+    files = discover(relative(paths))
+    refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
+    if show_files:
+        emit(files_report(files), outputs, console)
+        raise typer.Exit
+    if not files.found:
+        raise UserError("nothing to lint", ", ".join(paths), "see --show-files", exit_code=3)
+    linted = sources = None
+    logs = [file.path for file in files.found if file.kind is FileKind.LOG]
+    others = source_files(files.found)
+    if logs:
+        with read_twice(logs, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
+            linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
+    if others:
+        known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
+        beside = source_files(files.beside)
+        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
+    document = lint_report(linted, sources, None if fail_on == "never" else Level(fail_on))
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

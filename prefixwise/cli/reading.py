@@ -76,7 +76,8 @@ def relative(paths: list[str]) -> list[str]:
     import os
 
     below = os.path.join(os.getcwd(), "")
-    return [path[len(below) :] if path.startswith(below) and len(path) > len(below) else path for path in paths]
+    inside = (path[len(below) :] if path.startswith(below) else path for path in paths)
+    return ["." if os.path.join(path, "") == below else path or "." for path in inside]
 
 
 def _read(

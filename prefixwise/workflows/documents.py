@@ -6,11 +6,14 @@ import difflib
 
 import msgspec
 
+from prefixwise.analyzers.builder_check.document import CHECK
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
 from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
+from prefixwise.analyzers.static.files_report import FILES
+from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.core.envelope import DocumentKind
@@ -35,7 +38,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
-_ALL = (DIFF, EXPLAIN, HITRATE, LINT, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
+_ALL = (CHECK, DIFF, EXPLAIN, FILES, HITRATE, LINT, LOCKED, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
 
 

@@ -1,4 +1,4 @@
-"""`prefixwise lint` is right on each of our labelled logs: everything found, nothing reported that should not be."""
+"""`prefixwise lint` is right on each of our labelled cases: everything found, nothing reported that should not be."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ RUNS = [
     ["lint", "model.jsonl", "noisy.jsonl"],
     ["lint", "hostile.jsonl", "--fail-on", "never"],
     ["rules"],
+    ["lock", FIXTURES / "prompts"],
     ["explain", "model-changed"],
     ["why", CLOCK],
     ["why", "noisy.jsonl", "--top", "1"],

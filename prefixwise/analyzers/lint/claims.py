@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from prefixwise.core.finding import Confidence, Severity, Where
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of the cache key that differs: its JSON before and after, empty where it is absent."""
+
+    name: str
+    before: bytes
+    after: bytes
+
+
+class Around(msgspec.Struct, frozen=True):
+    """Where a value stands that moves: a regular expression, with a group for the value, for texts of one field.
+
+    Attributes:
+        field: Pointer with `*` for the numbers of messages.
+        label: What stands in front of the value on its line.
+        pattern: Made of the literal text on both sides, digits apart.
+        left: How many characters of text in front of the value it asks for.
+    """
+
+    field: str
+    label: str
+    pattern: str
+    left: int = 0
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A value at the turn of its request: `turn` is a hash of session, length and newest message."""
+
+    turn: int
+    value: str
 
 
 class Claim(msgspec.Struct, kw_only=True):
@@ -30,6 +61,12 @@ class Claim(msgspec.Struct, kw_only=True):
         fix: Where the rule knows better than its default.
         also: Names of rules that show in the same pair behind this one.
         explains: Rows beside `after` whose misses this explains.
+        moved: Of a value that moves in a text: how it is found in other requests.
+        settings: Parameters of the cache key that differ.
+        tools: Of a difference of tools: the decoded tools of the earlier and of the later request.
+        resent: Of a history that comes again otherwise: what messages are now, by session and place, and JSON of what
+            they were when they were first sent.
+        said: What stood there in the earlier and in the later request, each with the turn at which it was newest.
     """
 
     rule: str
@@ -50,3 +87,8 @@ class Claim(msgspec.Struct, kw_only=True):
     fix: str | None = None
     also: tuple[str, ...] = ()
     explains: tuple[int, ...] = ()
+    settings: tuple[Parameter, ...] = ()
+    tools: tuple[tuple[Any, ...], ...] = ()
+    resent: tuple[tuple[int, bytes], ...] = ()
+    moved: tuple[Around, ...] = ()
+    said: tuple[Said, ...] = ()

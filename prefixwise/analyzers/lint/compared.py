@@ -9,6 +9,7 @@ import msgspec
 
 from prefixwise.analyzers.lint.alignment import Alignment
 from prefixwise.analyzers.lint.change import Change
+from prefixwise.analyzers.lint.claims import Parameter
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.core.finding import Verdict
@@ -32,14 +33,6 @@ class Served(StrEnum):
     """A good part of them was not served."""
     UNKNOWN = "unknown"
     """Nothing is reported, or too little is at stake for the counts to tell."""
-
-
-class Parameter(msgspec.Struct, frozen=True):
-    """A parameter of the cache key that differs: its JSON before and after, empty where it is absent."""
-
-    name: str
-    before: bytes
-    after: bytes
 
 
 class Compared(msgspec.Struct):

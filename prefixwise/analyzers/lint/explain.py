@@ -14,6 +14,7 @@ from prefixwise.analyzers.lint.asked import Asked, first_claim
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moved_places import moved_at, said_at
 from prefixwise.analyzers.lint.plateaus import settle
 from prefixwise.analyzers.lint.slots import SpanChange, slots
 from prefixwise.analyzers.lint.texts import TextReading
@@ -88,6 +89,7 @@ def _moving_values(log: Log, changes: list[SpanChange], asked: Asked) -> list[Cl
         claim = next((claim for rule in asked.span if (claim := rule.detect(slot)) is not None), None)
         if claim is not None:
             claim.also = (*claim.also, *asked.named(slot.behind))
+            claim.moved = moved_at(slot)
         for change in slot.changes:
             if claim is not None:
                 found.append(_spread(claim, change))
@@ -107,6 +109,7 @@ def _spread(claim: Claim, change: SpanChange) -> Claim:
         from_text=change.quote.from_text,
         to_text=change.quote.to_text,
         lost=change.lost,
+        said=said_at(claim.moved, change),
     )
 
 

@@ -73,6 +73,7 @@ class ChangedSetting(PairRule):
             message=f"{self.noun} goes from {_said(from_text)} to {_said(to_text)} inside a conversation: "
             f"{what} computed again{kept}.",
             cause=setting.pointer,
+            settings=tuple(p for p in pair.parameters if (setting.pointer + "/").startswith(f"/{p.name}/")),
         )
 
     def _severity(self, pair: Compared, bears: Bearing, served: Served) -> Severity | None:

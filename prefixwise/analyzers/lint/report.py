@@ -9,7 +9,7 @@ from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.static.lint import LintedSources
-from prefixwise.core.finding import Finding, Level
+from prefixwise.core.finding import Finding, Level, Mode
 from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
 
 
@@ -67,8 +67,9 @@ def _counted(number: int, noun: str) -> str:
 
 def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
     found = values.findings
-    if len(found) > 1 and any(finding.tokens_lost for finding in found):
-        yield _causes(found)
+    in_logs = tuple(finding for finding in found if finding.mode is Mode.LOG)
+    if len(in_logs) > 1:
+        yield _causes(in_logs)
     if found:
         yield Findings("findings", "Findings", found)
     elif logs is not None:

@@ -20,6 +20,7 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.moved_values import turn_of_document
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, common_prefix, hunks, one_hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
@@ -34,6 +35,8 @@ _ENOUGH = 0.3
 _STRAY = 0.2
 """Share of a place's changes up to which others under the same label are taken for strays of it."""
 _MOST_HUNKS = 4
+_NEAR, _WIDEST = 80, 600
+"""Characters that are kept of a text on both sides of a difference, and of the difference itself."""
 _SIGN = 16
 """Characters in front of a value by which its place is known again."""
 _NUMBERS = re.compile(r"\d+")
@@ -57,6 +60,8 @@ class SpanChange(msgspec.Struct, frozen=True):
         gap: Seconds from start to start, None where the log has no times.
         before_text, after_text: The two values whole; empty but for the first few changes of a place.
         answer: Whether the earlier value is the logged answer, and the later one what was sent again for it.
+        near: The two values around the first difference, once they are no longer kept whole.
+        turns: What the two requests are known again by once their conversation goes on.
     """
 
     before: int
@@ -78,6 +83,18 @@ class SpanChange(msgspec.Struct, frozen=True):
     before_text: str = ""
     after_text: str = ""
     answer: bool = False
+    near: tuple[str, str] = ("", "")
+    turns: tuple[int, int] = (0, 0)
+
+    def slim(self) -> SpanChange:
+        """Return the change without its whole texts."""
+        hunk = self.hunk
+        low = max(0, hunk.before_start - _NEAR)
+        near = (
+            self.before_text[low : min(hunk.before_end, hunk.before_start + _WIDEST) + _NEAR],
+            self.after_text[low : min(hunk.after_end, hunk.after_start + _WIDEST) + _NEAR],
+        )
+        return msgspec.structs.replace(self, before_text="", after_text="", near=near)
 
     @property
     def place(self) -> tuple[Where, str, str, str]:
@@ -193,6 +210,7 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
         gap=pair.gap,
         before_text=change.before,
         after_text=change.after,
+        turns=(turn_of_document(change.a), turn_of_document(change.b)),
     )
 
 

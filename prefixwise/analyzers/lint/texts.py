@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 
-import msgspec
-
 from prefixwise.analyzers.lint.asked import Asked, first_claim
 from prefixwise.analyzers.lint.change import Change, first_change
 from prefixwise.analyzers.lint.claims import Claim
@@ -18,11 +16,13 @@ from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.documents import Document, TurnReader
 from prefixwise.analyzers.lint.example_messages import examples_change, may_hold_examples
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_replays import first_sent
 from prefixwise.analyzers.lint.observed import Observer
 from prefixwise.analyzers.lint.recitals import recital, suspects
 from prefixwise.analyzers.lint.shared_texts import SharedTexts
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, span_change
 from prefixwise.analyzers.lint.surroundings import Surroundings
+from prefixwise.analyzers.lint.toolset import tools_of
 from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of
@@ -44,6 +44,8 @@ _WITH_TEXT = 12
 """Changes of one place whose texts are kept."""
 _TEMPLATE_SHARE = 0.5
 _TEMPLATE_CHARACTERS = 1_500
+_MOST_KEPT = 1 << 26
+"""Bytes of earlier messages that claims hold for repairs."""
 _RENDERED = frozenset({"/prompt", "/text"})
 """Where whole prompts stand, system text and all."""
 
@@ -67,6 +69,7 @@ class TextReading:
         self._reader = TurnReader()
         self._looked: Counter[Hashable] = Counter()
         self._places: Counter[Hashable] = Counter()
+        self._kept = 0
 
     def changes(self, pairs: list[Compared], requests: Iterator[tuple[int, Request]]) -> list[SpanChange]:
         """Ask the text rules of each pair that parts, and return the changes of text that they leave.
@@ -144,13 +147,28 @@ class TextReading:
                 known.also = (*known.also, claim.rule)
             return None
         if claim is not None:
+            self._keep_for_mending(claim, pair)
             self._claims.append(claim)
             return None
         return answer_change(pair) if change is None else self._moved(pair, change)
 
+    def _keep_for_mending(self, claim: Claim, pair: Compared) -> None:
+        """Note what the earlier request had in the place, as far as memory allows: a repair may need it."""
+        if pair.a is None or pair.b is None:
+            return
+        if claim.where is Where.TOOLS:
+            claim.tools = tuple(tuple(tool.value for tool in tools_of(document)) for document in (pair.a, pair.b))
+        elif pair.alignment is not None:
+            found = first_sent(pair.alignment)
+            self._kept += sum(len(raw) for _, raw in found)
+            if self._kept <= _MOST_KEPT:
+                claim.resent = found
+
     def _moved(self, pair: Compared, change: Change) -> SpanChange | None:
         """Return the change of a text that no rule for texts claims; what is no text gets its fallback."""
         fallback = self._asked.otherwise(pair)
+        if fallback is not None:
+            self._keep_for_mending(fallback, pair)
         field = (self._log.applications[pair.after], field_shape(change.field))
         self._looked[field] += 1
         moved = span_change(pair, fallback, whole=self._looked[field] <= _LOOKED_AT)
@@ -166,7 +184,7 @@ class TextReading:
         self._places[place] += 1
         if self._places[place] <= _WITH_TEXT:
             return change
-        return msgspec.structs.replace(change, before_text="", after_text="")
+        return change.slim()
 
 
 def _wants_text(log: Log, pair: Compared, templates: Counter[int]) -> bool:

@@ -167,6 +167,11 @@ def _parsed(text: str) -> tuple[Tool, ...]:
     return (*found, _tool("", value)) if value else tuple(found)
 
 
+def tool_name(value: Any) -> str:
+    """Return what a decoded tool is called by."""
+    return _tool("", value).name
+
+
 def _tool(field: str, value: Any) -> Tool:
     if not isinstance(value, dict):
         return Tool(str(value), field, field, value, deferred=False)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_settings import with_first_adapter
 from prefixwise.analyzers.lint.stakes import only_goes_back, usage_says, warm
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.request import Request
 
 
 class AdapterChanged(PairRule):
@@ -67,6 +71,9 @@ class AdapterChanged(PairRule):
             "each adapter has a cache of its own.",
             cause="adapter",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_adapter(request, claims)
 
 
 def _with(adapter: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prefixwise.analyzers.lint.breakpoints import (
     FEWEST,
@@ -18,9 +18,11 @@ from prefixwise.analyzers.lint.breakpoints import (
 )
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_markers import with_markers
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.caches.facts import Family
 from prefixwise.core.finding import Confidence, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class BreakpointMissing(LogRule):
@@ -127,6 +129,9 @@ class BreakpointMissing(LogRule):
                 message="No request marks where its cache may end, so nothing is cached: "
                 f"about {tokens:,} tokens that stay the same are paid for in full on each call.",
             )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_markers(request)
 
 
 RULES.add(BreakpointMissing.name, BreakpointMissing())

@@ -9,8 +9,10 @@ from prefixwise.analyzers.lint.breakpoints import where_of
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.marker_places import MarkerPlace
+from prefixwise.analyzers.lint.mended_markers import with_fewer_markers
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class BreakpointOverLimit(LogRule):
@@ -68,6 +70,9 @@ class BreakpointOverLimit(LogRule):
                 message=f"The request carries {len(markers)} cache markers and {system.max_breakpoints} are allowed: "
                 "the provider refuses the call.",
             )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_fewer_markers(request)
 
 
 def _first_to_go(markers: Sequence[MarkerPlace]) -> MarkerPlace:

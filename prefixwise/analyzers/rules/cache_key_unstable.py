@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served, compare
 from prefixwise.analyzers.lint.key_rate import A_MINUTE, Crowd, crowds
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_settings import with_namespace
 from prefixwise.analyzers.lint.single_use import fresh_every_time
 from prefixwise.analyzers.lint.stakes import below_minimum, common_served, is_new_start, too_little, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import KEY_HEADERS, last_name
@@ -15,6 +16,7 @@ from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Mode, Severity, Where
+from prefixwise.core.request import Request
 
 _FIELD = "/prompt_cache_key"
 _NAME = "prompt_cache_key"
@@ -142,6 +144,10 @@ class CacheKeyUnstable(LogRule):
             message=message,
             cause=(field.lower(), pair.turn),
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        in_body = any(claim.field == _FIELD and claim.before is not None for claim in claims)
+        return with_namespace(request, cache_key=None) if in_body else None
 
 
 def _same_key(log: Log, before: int, after: int) -> bool:

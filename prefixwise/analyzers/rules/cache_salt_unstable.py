@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_settings import with_namespace
 from prefixwise.analyzers.lint.single_use import fresh_every_time
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.request import Request
 
 
 class CacheSaltUnstable(PairRule):
@@ -72,6 +76,9 @@ class CacheSaltUnstable(PairRule):
             message=f"The cache salt changes {where}: nothing that was computed under one salt is found under another.",
             cause=("salt", pair.turn),
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_namespace(request, salt=request.tenant or None, extra=None)
 
 
 def _difference(log: Log, before: int, after: int) -> tuple[str, str | None, str | None] | None:

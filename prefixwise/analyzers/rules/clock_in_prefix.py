@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
 from prefixwise.core.finding import Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class ClockInPrefix(MovingValue):
@@ -59,6 +64,9 @@ class ClockInPrefix(MovingValue):
         if reading.precision is Precision.HOUR:
             return Severity.HIGH
         return None if slot.in_turns or slot.variants > len(slot.changes) // 2 else Severity.MEDIUM
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims)
 
 
 RULES.add(ClockInPrefix.name, ClockInPrefix())

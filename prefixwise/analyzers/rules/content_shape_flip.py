@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
+from prefixwise.analyzers.lint.mended_history import with_lists_of_blocks
 from prefixwise.analyzers.rule import RULES, PairRule
 from prefixwise.core.finding import Confidence, Safety, Severity, Where
-from prefixwise.core.request import Part
+from prefixwise.core.request import Part, Request
 from prefixwise.corpus.outlines import Shape
 
 _SHOWN = {Shape.STRING: '"…" (a plain string)', Shape.ONE_BLOCK: '[{"type": "text", …}] (a list of one block)'}
@@ -75,6 +77,9 @@ class ContentShapeFlip(PairRule):
             lost=_lost(pair, kept),
             cause="shape",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_lists_of_blocks(request)
 
 
 def _lost(pair: Compared, kept: int) -> int:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mended_settings import with_first_settings
 from prefixwise.analyzers.lint.parameters import ChangedSetting
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Severity
+from prefixwise.core.request import Request
 
 
 class EffortOrThinkingChanged(ChangedSetting):
@@ -53,6 +57,9 @@ class EffortOrThinkingChanged(ChangedSetting):
     )
     known_as = ("reasoning.effort", "text.verbosity", "thinking_parameters", "output_config_effort")
     noun = "How much the model is to think or say"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_settings(request, claims)
 
 
 RULES.add(EffortOrThinkingChanged.name, EffortOrThinkingChanged())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Mode, Severity, Where
+from prefixwise.core.request import Request
 
 
 class EnvStateInPrefix(MovingValue):
@@ -49,6 +54,9 @@ class EnvStateInPrefix(MovingValue):
     rank = 26
     kinds = frozenset({SpanKind.ENVIRONMENT})
     noun = "The state of the working environment"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims)
 
 
 RULES.add(EnvStateInPrefix.name, EnvStateInPrefix())

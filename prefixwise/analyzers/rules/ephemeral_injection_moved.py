@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
@@ -10,8 +11,10 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, Replaced, name_of, offset_in, replaced
 from prefixwise.analyzers.lint.injections import has_words, removed, rides_on, stands_alone, tag_of
+from prefixwise.analyzers.lint.mended_replays import with_first_sent
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.request import Request
 
 _WORDED = (BlockKind.TEXT, BlockKind.RESULT)
 _ENDING = 2
@@ -75,6 +78,9 @@ class EphemeralInjectionMoved(HistoryRule):
         claim.evidence = ("the same addition stands in the newest message",) if moved else ()
         claim.cause = ("injection", tag, found.gone)
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_sent(request, claims)
 
 
 class _Injection(NamedTuple):

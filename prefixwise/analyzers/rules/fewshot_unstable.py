@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_constant_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Mode, Severity, Where
+from prefixwise.core.request import Request
 
 
 class FewshotUnstable(MovingValue):
@@ -43,6 +48,9 @@ class FewshotUnstable(MovingValue):
     rank = 28
     kinds = frozenset({SpanKind.EXAMPLES})
     noun = "A set of examples"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_constant_values(request, claims)
 
 
 RULES.add(FewshotUnstable.name, FewshotUnstable())

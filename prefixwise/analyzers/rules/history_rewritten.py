@@ -12,11 +12,13 @@ from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, name_of, replaced
 from prefixwise.analyzers.lint.injections import around, has_words
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_replays import with_first_sent
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import Hunk, hunks
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.request import Request
 
 _MODEL = ("assistant", "model")
 _LEAST_RAW = 2
@@ -153,6 +155,9 @@ class HistoryRewritten(HistoryRule):
         claim = self.claim(pair, change.field, message, change.before, change.after)
         claim.char_offset = change.char_offset
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_sent(request, claims)
 
 
 def _is_value(hunk: Hunk) -> bool:

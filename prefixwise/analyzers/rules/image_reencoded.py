@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,11 +13,12 @@ from prefixwise.analyzers.lint.blocks import Block
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.history import HistoryRule, Replaced, replaced
+from prefixwise.analyzers.lint.mended_replays import with_first_sent
 from prefixwise.analyzers.lint.pictures import Picture, picture_of, same_address, same_pixels
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Confidence, Severity
 from prefixwise.core.pointer import parse_pointer, resolve
-from prefixwise.core.request import Part
+from prefixwise.core.request import Part, Request
 
 
 class ImageReencoded(HistoryRule):
@@ -64,6 +66,9 @@ class ImageReencoded(HistoryRule):
             claim.severity = Severity.INFO
         claim.cause = verdict.words.split(",")[0]
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_sent(request, claims)
 
 
 class _Seen(NamedTuple):

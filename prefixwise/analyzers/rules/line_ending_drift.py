@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mending import areas_of, with_texts
 from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.lint.text_forms import one_line_end
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class LineEndingDrift(MovingValue):
@@ -38,6 +44,9 @@ class LineEndingDrift(MovingValue):
     kinds = frozenset({SpanKind.LINE_ENDS})
     noun = "The form of line ends"
     of_answers = True
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_texts(request, areas_of(claims), one_line_end)
 
 
 RULES.add(LineEndingDrift.name, LineEndingDrift())

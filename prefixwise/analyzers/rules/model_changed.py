@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_settings import with_first_model
 from prefixwise.analyzers.lint.stakes import below_minimum, only_goes_back, usage_says, warm
 from prefixwise.analyzers.lint.surroundings import last_name
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.caches.model_names import names_of
 from prefixwise.core.finding import Confidence, Severity, Where
-from prefixwise.core.request import Mark
+from prefixwise.core.request import Mark, Request
 
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|amazon|meta|mistral|deepseek|cohere)\.")
 _VERSION = re.compile(r"-v\d+(?::\d+)?$|-latest$")
@@ -102,6 +104,9 @@ class ModelChanged(PairRule):
             "a cache belongs to one model, and the history is computed again.",
             cause="model",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_model(request, claims)
 
 
 def same_model(one: str, other: str) -> bool:

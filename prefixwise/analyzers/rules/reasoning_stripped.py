@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prefixwise.analyzers.lint.alignment import Alignment
@@ -12,9 +13,11 @@ from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.history import HistoryRule, Replaced, replaced
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.mended_replays import with_first_sent
 from prefixwise.analyzers.lint.thoughts import without_thoughts
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.request import Request
 
 # Models whose provider leaves thoughts of earlier turns out of the prompt by itself, so that nothing else can be sent.
 _STRIPPED_BY_PROVIDER = re.compile(
@@ -101,6 +104,9 @@ class ReasoningStripped(HistoryRule):
                 self._soften(pair.log, claim)
                 return claim
         return None
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_sent(request, claims)
 
 
 class _Thoughts(NamedTuple):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Mode, Severity, Where
+from prefixwise.core.request import Request
 
 
 class RelativeTimeInHistory(MovingValue):
@@ -41,6 +46,9 @@ class RelativeTimeInHistory(MovingValue):
     rank = 18
     kinds = frozenset({SpanKind.RELATIVE_TIME})
     noun = "An age"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims, told=False)
 
 
 RULES.add(RelativeTimeInHistory.name, RelativeTimeInHistory())

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 _FEW = 3
 _BRACKETS = " \t[](){}<>\"'`.,;:#"
@@ -62,6 +65,9 @@ class RequestIdInPrefix(MovingValue):
             evidence = (f"{slot.variants} different values in {len(slot.changes)} changes",)
             found = self.claim(slot, Confidence.LIKELY, evidence)
         return found
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims)
 
 
 def _is_nonce(slot: Slot) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_settings import with_first_settings, without_format
 from prefixwise.analyzers.lint.parameters import ChangedSetting
 from prefixwise.analyzers.lint.stakes import below_minimum, is_new_start, usage_says
 from prefixwise.analyzers.rule import RULES, Stage
 from prefixwise.core.finding import Confidence, Severity, Where
+from prefixwise.core.request import Request
 
 _LONGEST = 200
 
@@ -83,6 +86,9 @@ class ResponseFormatChanged(ChangedSetting):
             "which are computed again.",
             cause="format",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return without_format(with_first_settings(request, claims))
 
 
 RULES.add(ResponseFormatChanged.name, ResponseFormatChanged())

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.core.finding import Mode, Severity, Where
+from prefixwise.core.request import Request
 
 
 class RetrievedTextInPrefix(MovingValue):
@@ -53,6 +58,9 @@ class RetrievedTextInPrefix(MovingValue):
 
     def accepts(self, slot: Slot, reading: Candidate) -> bool:
         return super().accepts(slot, reading) and (slot.in_turns > 0 or len(slot.changes) > 1)
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims)
 
 
 RULES.add(RetrievedTextInPrefix.name, RetrievedTextInPrefix())

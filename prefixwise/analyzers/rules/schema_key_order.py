@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,11 +11,13 @@ from prefixwise.analyzers.diff import inside_json
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_sorted_keys
 from prefixwise.analyzers.lint.stakes import below_minimum, usage_says
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange, same_apart_from_order
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.core.finding import Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class SchemaKeyOrder(ChangedTools):
@@ -88,6 +91,9 @@ class SchemaKeyOrder(ChangedTools):
             to_text=_keys(after),
             cause="keys",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_sorted_keys(request)
 
 
 def _keys(value: Any) -> str | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_constant_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.kinds import Candidate, Precision, SpanKind
 from prefixwise.core.finding import Mode, Severity, Where
+from prefixwise.core.request import Request
 
 _NEAR_THE_TOP = 2_000
 """Code points within which a chat template prints its date."""
@@ -55,6 +59,9 @@ class TemplateDate(MovingValue):
         found = super().claim(slot, *details, **more)  # type: ignore[arg-type]
         found.where = Where.TEMPLATE
         return found
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_constant_values(request, claims)
 
 
 RULES.add(TemplateDate.name, TemplateDate())

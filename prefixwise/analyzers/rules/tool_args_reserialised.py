@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.alignment import Alignment
 from prefixwise.analyzers.lint.blocks import Block, BlockKind
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, offset_in, replaced
+from prefixwise.analyzers.lint.mended_history import with_canonical_json
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.drift import json_equal
 from prefixwise.core.finding import Confidence, Safety, Severity
-from prefixwise.core.request import Part
+from prefixwise.core.request import Part, Request
 
 
 class ToolArgsReserialised(HistoryRule):
@@ -66,6 +69,9 @@ class ToolArgsReserialised(HistoryRule):
         claim.char_offset = None if one.is_json or other.is_json else offset_in(one.text, other.text)
         claim.confidence = Confidence.CERTAIN
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_canonical_json(request)
 
 
 def _json_of(block: Block) -> Part | None:

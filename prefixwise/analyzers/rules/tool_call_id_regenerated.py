@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.alignment import Alignment
 from prefixwise.analyzers.lint.blocks import Block, BlockKind
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, Replaced, offset_in, replaced
+from prefixwise.analyzers.lint.mended_history import with_numbered_ids
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.drift import json_equal
 from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.request import Request
 
 
 class ToolCallIdRegenerated(HistoryRule):
@@ -65,6 +69,9 @@ class ToolCallIdRegenerated(HistoryRule):
         claim.evidence = _more(found)
         claim.also = ("tool-args-reserialised",) if _arguments(left) != _arguments(right) else ()
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_numbered_ids(request)
 
 
 def _same_but_id(left: Block, right: Block) -> bool:

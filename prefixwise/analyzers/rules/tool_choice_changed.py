@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mended_settings import with_first_settings
 from prefixwise.analyzers.lint.parameters import ChangedSetting
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.finding import Severity
+from prefixwise.core.request import Request
 
 
 class ToolChoiceChanged(ChangedSetting):
@@ -43,6 +47,9 @@ class ToolChoiceChanged(ChangedSetting):
     wanted = re.compile(r"/(?:tool_choice|parallel_tool_calls|toolConfig/(?:toolChoice|functionCallingConfig))\b")
     known_as = ("tool_choice", "disable_parallel_tool_use", "parallel_tool_calls")
     noun = "The choice of tools"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_settings(request, claims)
 
 
 RULES.add(ToolChoiceChanged.name, ToolChoiceChanged())

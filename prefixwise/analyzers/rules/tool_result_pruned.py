@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
@@ -10,9 +11,11 @@ from prefixwise.analyzers.lint.blocks import Block, BlockKind
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.history import HistoryRule, offset_in, replaced
+from prefixwise.analyzers.lint.mended_replays import with_first_sent
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.drift import json_equal
 from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.request import Request
 
 _SHARE, _LEAST = 0.8, 40
 """Share of its length that a result must have lost at least, and characters."""
@@ -72,6 +75,9 @@ class ToolResultPruned(HistoryRule):
             claim.evidence = (*claim.evidence, "the pause before it outlived the cache")
         claim.cause = "pruned"
         return claim
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_sent(request, claims)
 
 
 class _Pruned(NamedTuple):

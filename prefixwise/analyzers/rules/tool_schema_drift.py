@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called, shown
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_first_tools
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.describe import describe
 from prefixwise.analyzers.values.hunks import hunks
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.request import Request
 
 _OF_ANOTHER_RULE = frozenset(
     {
@@ -84,6 +88,9 @@ class ToolSchemaDrift(ChangedTools):
             cause=(name, place),
             fix="Sort the list before it is written into the tool's definition." if is_order else None,
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_first_tools(request, claims)
 
 
 def _around(change: ToolChange) -> tuple[str | None, str | None]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called, name_place
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_sorted_tools
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Safety, Severity
+from prefixwise.core.request import Request
 
 
 class ToolsReordered(ChangedTools):
@@ -61,6 +65,9 @@ class ToolsReordered(ChangedTools):
             to_text=right.name,
             cause="order",
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
+        return with_sorted_tools(request)
 
 
 RULES.add(ToolsReordered.name, ToolsReordered())

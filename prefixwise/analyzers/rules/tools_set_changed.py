@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called, name_place
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
+from prefixwise.analyzers.lint.mended_tools import with_all_tools
 from prefixwise.analyzers.lint.toolset import Difference, ToolChange
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.finding import Mode, Severity
+from prefixwise.core.request import Request
 
 
 class ToolsSetChanged(ChangedTools):
@@ -66,6 +70,9 @@ class ToolsSetChanged(ChangedTools):
             to_text=names[1],
             cause=("set", pair.turn),
         )
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_all_tools(request, claims)
 
 
 def _what(change: ToolChange) -> str:

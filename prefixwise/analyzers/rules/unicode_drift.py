@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mending import areas_of, with_texts
 from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.lint.text_forms import character_form
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class UnicodeDrift(MovingValue):
@@ -39,6 +45,9 @@ class UnicodeDrift(MovingValue):
     kinds = frozenset({SpanKind.UNICODE})
     noun = "The Unicode form of the text"
     of_answers = True
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_texts(request, areas_of(claims), character_form(claims))
 
 
 RULES.add(UnicodeDrift.name, UnicodeDrift())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mended_order import with_sorted_parts
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class UnorderedIteration(MovingValue):
@@ -45,6 +50,9 @@ class UnorderedIteration(MovingValue):
     rank = 27
     kinds = frozenset({SpanKind.ORDER, SpanKind.JSON_FORM})
     noun = "The order of a list or of keys"
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_sorted_parts(request, claims)
 
 
 RULES.add(UnorderedIteration.name, UnorderedIteration())

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
 from prefixwise.analyzers.lint.slots import Slot
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Confidence, Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 _FEW = 2
 _SHARED = 0.5
@@ -67,6 +71,9 @@ class UserDataFirst(MovingValue):
             evidence = (f"{share:.0%} of the text behind it is the same again",)
             found = self.claim(slot, Confidence.LIKELY, evidence, noun="Text of one user or one conversation")
         return found
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_moved_values(request, claims)
 
 
 def _one_a_conversation(slot: Slot) -> bool:

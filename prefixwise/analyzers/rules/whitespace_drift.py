@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.mending import areas_of, with_texts
 from prefixwise.analyzers.lint.moving import MovingValue
+from prefixwise.analyzers.lint.text_forms import space_form
 from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.analyzers.values.kinds import SpanKind
 from prefixwise.core.finding import Mode, Safety, Severity, Where
+from prefixwise.core.request import Request
 
 
 class WhitespaceDrift(MovingValue):
@@ -45,6 +51,9 @@ class WhitespaceDrift(MovingValue):
     kinds = frozenset({SpanKind.WHITE_SPACE})
     noun = "White space"
     of_answers = True
+
+    def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
+        return with_texts(request, areas_of(claims), space_form(claims))
 
 
 RULES.add(WhitespaceDrift.name, WhitespaceDrift())

@@ -15,6 +15,7 @@ from prefixwise.analyzers.static.file_kinds import (
     is_binary,
     is_log,
     may_build_prompts,
+    of_included,
     of_named,
     says_prompt,
 )
@@ -25,10 +26,18 @@ from prefixwise.corpus.sources import STDIN, is_readable
 LARGEST = 2_000_000
 """Files with more bytes are left out, logs excepted."""
 _LEFT_FOLDERS = {
-    **dict.fromkeys(("node_modules", "bower_components", "site-packages", "dist-packages"), "packages of others"),
-    **dict.fromkeys(("__pycache__", "htmlcov", "coverage"), "made by a tool"),
+    **dict.fromkeys(
+        ("node_modules", "bower_components", "site-packages", "dist-packages", "vendor"), "packages of others"
+    ),
+    **dict.fromkeys(("__pycache__", "htmlcov", "build", "dist"), "made by a tool"),
+    "venv": "a virtual environment",
 }
-_ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
+_SIGNS = {
+    "pyvenv.cfg": "a virtual environment",
+    "conda-meta": "a virtual environment",
+    "CACHEDIR.TAG": "a cache",
+}
+"""What stands in a folder that is none of the user's, and what such a folder is."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -185,8 +194,9 @@ class _Search:
             return _LEFT_FOLDERS[name]
         if name.endswith(".egg-info"):
             return "made by a tool"
-        if any(os.path.exists(f"{path}/{sign}") for sign in _ENVIRONMENT):
-            return "a virtual environment"
+        for sign, why in _SIGNS.items():
+            if os.path.exists(f"{path}/{sign}"):
+                return why
         if self._matches(self._exclude, path, folder=True):
             return "excluded by the configuration"
         return "ignored by .gitignore" if rules.ignores(path, folder=True) else ""
@@ -229,7 +239,7 @@ class _Search:
             size = entry.stat().st_size
             identity = _real(path) if entry.is_symlink() else path
             if included:
-                kind, why, unsure = of_named(path, entry.name), "included by the configuration", False
+                kind, why, unsure = of_included(path, entry.name), "included by the configuration", False
             found, why = _judged(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
         except OSError as problem:
             self._leave(path, shown, f"cannot be read: {problem.strerror}")

@@ -110,8 +110,14 @@ def by_name(path: str) -> ByName:
     return ByName(None, "neither a prompt, nor code, nor a log")
 
 
+def of_included(path: str, name: str) -> FileKind:
+    """Return what a file is that the configuration includes: a text where it is neither code nor a log."""
+    kind = of_named(path, name)
+    return FileKind.PROMPT_TEXT if kind is FileKind.LOG and _is_text(path) and not is_log(path) else kind
+
+
 def of_named(path: str, name: str) -> FileKind:
-    """Return what a file is that was named, or included, and is read whatever it is."""
+    """Return what a file is that was named and is read whatever it is."""
     lower = name.lower()
     kind = _BY_SUFFIX.get(lower[lower.rfind(".") :] if "." in lower[1:] else "")
     if kind is not None and (kind is not FileKind.PROMPT_TEXT or "." in lower[1:]):

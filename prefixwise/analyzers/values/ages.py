@@ -35,7 +35,9 @@ _PHRASES = (
     r"nyss|igår|idag",
     r"\d{1,6}\s?(?:秒|分钟|分鐘|分|小时|小時|時間|天|日|周|週間|个月|か月|ヶ月|年)前|刚刚|剛剛|たった今|昨天|昨日",
 )
-_AGE = re.compile(r"(?<![\w-])(?:" + "|".join(_PHRASES) + r")(?!\w)", re.IGNORECASE)
+AGE = r"(?i:(?<![\w-])(?:" + "|".join(_PHRASES) + r")(?!\w))"
+"""A pattern for any of them."""
+_AGE = re.compile(AGE)
 _ONE_OF = (
     "ago|earlier|old|in |now|yesterday|today|tomorrow|last|vor|eben|gestern|heute|il y a|instant|hier|aujourd|hace|há|"
     "ahora|agora|ayer|ontem|hoy|hoje| fa|proprio|ieri|oggi|geleden|zojuist|zonet|gisteren|vandaag|sedan|siden|nyss|"

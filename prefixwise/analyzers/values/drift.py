@@ -68,9 +68,9 @@ def unicode_form(before: str, after: str) -> str | None:
         return "invisible characters come or go"
     if before.translate(_QUOTES) == after.translate(_QUOTES):
         return "typographic quotes or dashes in place of plain ones"
-    if _plain(before) == _plain(after):
+    if plain_characters(before) == plain_characters(after):
         return "compatibility characters in place of plain ones"
-    if _folded(before) == _folded(after):
+    if folded(before) == folded(after):
         return "accents come or go"
     return None
 
@@ -79,11 +79,18 @@ def _form(text: str) -> str:
     return next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, text)), "a mixed form")
 
 
-def _plain(text: str) -> str:
+def plain_spaces(text: str) -> str:
+    """Return a text with plain spaces, without invisible characters."""
+    return _INVISIBLE.sub("", _BLANKS.sub(" ", text))
+
+
+def plain_characters(text: str) -> str:
+    """Return a text with plain quotes, dashes and letters for those that only look otherwise."""
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_QUOTES)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a text without accents."""
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
@@ -91,18 +98,21 @@ def unicode_escapes(before: str, after: str) -> str | None:
     r"""Return in words how two texts differ if one writes `\u00e5` for a character; None otherwise."""
     if before == after or "\\u" not in before + after:
         return None
-    return r"\u escapes in place of characters" if _spelled(before) == _spelled(after) else None
+    return r"\u escapes in place of characters" if spelled_out(before) == spelled_out(after) else None
 
 
 def json_escapes(before: str, after: str) -> str | None:
     r"""Return in words how two texts differ if one writes `\"` or `\n` for a character; None otherwise."""
     if before == after or "\\" not in before + after:
         return None
-    one, other = (_spelled(_ESCAPE.sub(lambda match: _NAMED.get(match[1], match[1]), text)) for text in (before, after))
+    one, other = (
+        spelled_out(_ESCAPE.sub(lambda match: _NAMED.get(match[1], match[1]), text)) for text in (before, after)
+    )
     return "escapes in place of characters" if one == other else None
 
 
-def _spelled(text: str) -> str:
+def spelled_out(text: str) -> str:
+    r"""Return a text with the characters that `\u` escapes stand for."""
     joined = _CODE.sub(lambda match: chr(int(match[1], 16)), text)
     return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

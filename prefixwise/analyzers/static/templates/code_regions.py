@@ -9,6 +9,8 @@ _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)")
 # A command of LaTeX with its arguments, and what stands above or below the line.
 _GROUP = r"(?:\{[^{}\n]*\}|\{\{[^{}\n]*\}\})"
 _FORMULA = re.compile(rf"\\[A-Za-z]{{2,}}\*?(?:\[[^\]\n]*\])?{_GROUP}+|[_^]{_GROUP}")
+# Between single dollars; `${a} and ${b}` are placeholders, `$5 and $6` prices.
+_DOLLARS = re.compile(r"\$(?![\s{])[^$\n]+(?<!\s)\$(?![\d{])")
 _COMMENT = (("<!--", "-->"),)
 _FORMULAS = (("$$", "$$"),)
 _BACKSLASHED = (("\\[", "\\]"), ("\\(", "\\)"), ("\\begin{", "\\end{"))
@@ -23,6 +25,7 @@ def literal_regions(text: str) -> list[tuple[int, int]]:
     found += [match.span() for match in _INLINE.finditer(text)] if "`" in text else []
     if "\\" in text or "_{" in text or "^{" in text:
         found += [match.span() for match in _FORMULA.finditer(text)]
+        found += [match.span() for match in _DOLLARS.finditer(text) if "\\" in match[0]]
     return _apart(found)
 
 

@@ -27,12 +27,14 @@ class About(msgspec.Struct, frozen=True):
         declared: What is said of each variable: its type and description.
         fixed: Variables whose value the file itself gives.
         keys: What the file says anything about.
+        version: Version of the prompt, as it is written.
     """
 
     context: PromptContext = PromptContext()
     declared: Facts[str, str] = {}
     fixed: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
+    version: str = ""
 
     @property
     def is_dotprompt(self) -> bool:
@@ -69,7 +71,13 @@ def about(tree: Tree) -> About:
         _declare(tree.get(key), declared)
     fixed = tree.get("partial_variables")
     names = [name for name, _ in fixed.entries] if isinstance(fixed, Mapping) else []
-    return About(context, declared, frozenset(names), frozenset(key for key, _ in tree.entries))
+    return About(context, declared, frozenset(names), frozenset(key for key, _ in tree.entries), _version(tree))
+
+
+def _version(tree: Mapping) -> str:
+    keys = ("version", "prompt_version", "promptVersion", "prompt-version")
+    described = tree.get("metadata", "meta")
+    return tree.said(*keys) or (described.said(*keys) if isinstance(described, Mapping) else "")
 
 
 def _model(tree: Mapping) -> tuple[str, str]:

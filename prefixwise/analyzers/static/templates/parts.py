@@ -158,12 +158,14 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         messages: In cache order: system prompts first, then the others as they stand.
         roles: Whether the file itself says which message is whose.
         chat: Whether it is a model's chat template, which has no messages of its own.
+        version: What its file says of its version, '' where it says nothing.
     """
 
     syntax: Syntax
     messages: tuple[Message, ...]
     roles: bool = False
     chat: bool = False
+    version: str = ""
 
 
 def in_cache_order(messages: list[Message]) -> tuple[Message, ...]:

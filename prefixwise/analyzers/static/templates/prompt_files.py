@@ -54,7 +54,10 @@ def prompts_of(tree: Tree) -> list[Prompt]:
 
 def _completed(inner: About, outer: About) -> About:
     context = inner.context.completed(outer.context)
-    return About(context, {**outer.declared, **inner.declared}, inner.fixed | outer.fixed, inner.keys | outer.keys)
+    version = inner.version or outer.version
+    return About(
+        context, {**outer.declared, **inner.declared}, inner.fixed | outer.fixed, inner.keys | outer.keys, version
+    )
 
 
 def _is_compiled(tree: Mapping) -> bool:

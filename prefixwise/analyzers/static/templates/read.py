@@ -118,7 +118,7 @@ class _Reader:
         conversation = Conversation(nodes) if "messages" in piece.view.text else None
         if conversation is None or not conversation.is_chat:
             return self._judged(by_role(_in_role(flatten(piece.view, nodes), piece.role), lines=True))
-        template = Template(syntax=Syntax.JINJA, messages=(), chat=True)
+        template = Template(syntax=Syntax.JINJA, messages=(), chat=True, version=self._about.version)
         found = traits(self._source, piece.view, nodes, conversation)
         return TemplateFindings(context=self._about.context, templates=(template,), traits=tuple(found))
 
@@ -150,7 +150,8 @@ class _Reader:
     def _judged(self, messages: list[Message]) -> TemplateFindings:
         messages = [message for message in messages if message.says_something]
         roles = any(message.role for message in messages)
-        template = Template(syntax=self._how.syntax, messages=in_cache_order(messages), roles=roles)
+        ordered, version = in_cache_order(messages), self._about.version
+        template = Template(syntax=self._how.syntax, messages=ordered, roles=roles, version=version)
         judged = judge_template(self._source, template, self._about)
         problem = self._how.problem
         return TemplateFindings(

@@ -21,3 +21,8 @@ def count_tokens(text: str) -> int:
     if len(text) > _COUNTED:
         return count_tokens(text[:_COUNTED]) * len(text) // _COUNTED
     return len(_tokenizer().encode(text)) // BYTES_PER_ID
+
+
+def encoding_name() -> str:
+    """Return what tokens are counted by: the encoding, or an estimate where its ranks are not at hand."""
+    return _tokenizer().name

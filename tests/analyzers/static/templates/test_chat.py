@@ -37,6 +37,11 @@ MADE_UP = {
     "a date in a condition": ("{% if strftime_now('%d') == '01' %}x{% endif %}" + PLAIN, []),
     "a constant date": ("{% if not date is defined %}{% set date = '26 Jul 2024' %}{% endif %}{{ date }}" + PLAIN, []),
     "a date behind all messages": (PLAIN + "{{ strftime_now('%d') }}", []),
+    "a date passed to a macro": (
+        "{% macro head(a, when='26 Jul 2024') %}{{ a }}: {{ when }}{% endmacro %}"
+        "{{ head('Now', when=strftime_now('%d')) }}" + PLAIN,
+        ["template-date low"],
+    ),
     "a date in a macro": (
         "{% macro head() %}Now {{ strftime_now('%d') }}{% endmacro %}{{ head() }}" + PLAIN,
         ["template-date low"],

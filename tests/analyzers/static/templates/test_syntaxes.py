@@ -34,7 +34,11 @@ READ = {
         "{% for k, v in facts.items() %}{{ k }}{{ v }}{% endfor %}",
         "facts facts",
     ),
-    "jinja macros": ("a.j2", "{% macro m(a) %}{{ a }}{{ now }}{% endmacro %}x{{ m(1) }}", "a now"),
+    "jinja macros": (
+        "a.j2",
+        "{% macro m(a, b=2) %}{{ a.c }}{{ now }}{{ b }}{% endmacro %}x{{ m(who, b=1) }}",
+        "who.c now",
+    ),
     "jinja comments": ("a.j2", "{# {{ now }} #}{{ a }}", "a"),
     "jinja raw": ("a.j2", "{% raw %}{{ now }}{% endraw %}{{ a }}", "a"),
     "jinja guessed by a tag": ("a.txt", "{% if a %}{{ b }}{% endif %}", "b"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from prefixwise.analyzers.static.templates.jinja.nodes import Expression, Kind, Literal, Node, Output, Tag
 from prefixwise.analyzers.static.templates.jinja.parser import constant_text
@@ -34,11 +36,18 @@ def flatten(view: View, nodes: tuple[Node, ...]) -> list[Message]:
     return [Message(role, tuple(parts)) for role, parts in walker.messages if parts]
 
 
+class _Macro(NamedTuple):
+    """What a macro sends, in terms of its parameters."""
+
+    parameters: tuple[str, ...]
+    parts: list[Part]
+
+
 class _Walker:
     def __init__(self, view: View) -> None:
         self._view = view
         self._bindings: dict[str, list[Value]] = {}
-        self._macros: dict[str, list[Part]] = {}
+        self._macros: dict[str, _Macro] = {}
         self._printed = Printed(view, self._bindings)
         self.messages: list[tuple[str, list[Part]]] = [("", [])]
 
@@ -69,9 +78,8 @@ class _Walker:
         if constant is not None:
             self._parts.append(Text(constant, start, end, within))
             return
-        if expression.kind is Kind.CALL and expression.operands[0].path in self._macros:
-            macro = self._macros[expression.operands[0].path]
-            self._parts.extend(part._replace(within=within + part.within) for part in macro)
+        if expression.kind is Kind.CALL and (macro := self._macros.get(expression.operands[0].path)) is not None:
+            self._parts.extend(self._expanded(macro, expression, within))
             return
         values = self._printed.of(expression)
         here = Passage(start, end, "is printed")
@@ -164,7 +172,21 @@ class _Walker:
 
     def _macro(self, tag: Tag) -> None:
         name = self._view.text[tag.start : tag.end].split("macro", 1)[1].split("(", 1)[0].strip()
-        self._macros[name] = self._inside(tag.body)[:_LONGEST_MACRO]
+        self._macros[name] = _Macro(tag.targets, self._inside(tag.body)[:_LONGEST_MACRO])
+
+    def _expanded(self, macro: _Macro, call: Expression, within: _Within) -> Iterator[Part]:
+        """Yield the parts of a macro with what it is called with in place of its parameters."""
+        step = Passage(self._view.start(call.start), self._view.end(call.end), "is passed to a macro")
+        in_order = [one for one in call.operands[1:] if one.kind is not Kind.KEYWORD]
+        passed = dict(zip(macro.parameters, in_order, strict=False))
+        passed |= {one.name: one.operands[0] for one in call.operands[1:] if one.kind is Kind.KEYWORD}
+        given = {name: passed_on(self._printed.of(one), step) for name, one in passed.items()}
+        for part in macro.parts:
+            if isinstance(part, Placeholder):
+                values = [one for value in part.values for one in _filled(value, given, part)]
+                part = part._replace(values=tuple(values[:_MOST_BOUND]))
+            if isinstance(part, Text) or part.values:
+                yield part._replace(within=within + part.within)
 
     def _block(self, tag: Tag, within: _Within) -> None:
         found = _ROLE.search(self._view.text, tag.start, tag.end)
@@ -175,6 +197,23 @@ class _Walker:
         self.walk(tag.otherwise, within)
         if role:
             self.messages.append(("", []))
+
+
+def _filled(value: Value, given: Mapping[str, list[Value]], place: Placeholder) -> list[Value]:
+    """Return what a value of a macro is in one call of it: what the call passes, unless it is no parameter."""
+    root, _, rest = value.name.partition(".")
+    if root not in given:
+        return [value]
+    here = Passage(place.start, place.end, "is printed")
+    return [
+        one._replace(
+            name=f"{one.name}.{rest}" if rest and one.name else one.name,
+            filters=one.filters + value.filters,
+            flow=(*one.flow, here),
+            loop=one.loop or value.loop,
+        )
+        for one in given[root]
+    ]
 
 
 def _outermost_paths(expression: Expression) -> list[Expression]:

@@ -137,6 +137,8 @@ def _asked(name: str, chunk: Chunk) -> tuple[tuple[str, ...], tuple[Expression, 
     if name in _SETTERS:
         targets = _names(tokens)
         return targets, (tokens.listed(),) if tokens.skip("=") else ()
+    if name == "macro":
+        return _parameters(tokens), ()
     return _bound(tokens) if name == "with" else ((), ())
 
 
@@ -154,6 +156,21 @@ def _names(tokens: Tokens) -> tuple[str, ...]:
         if not tokens.skip(","):
             break
         tokens.skip(")")
+    return tuple(names)
+
+
+def _parameters(tokens: Tokens) -> tuple[str, ...]:
+    """Read the name of a macro and return its parameters; their defaults are its own affair."""
+    names = []
+    if tokens.next_is(kind="name"):
+        tokens.take()
+    if not tokens.skip("("):
+        return ()
+    while tokens.next_is(kind="name"):
+        names.append(tokens.take().text)
+        if tokens.skip("="):
+            tokens.expression()
+        tokens.skip(",")
     return tuple(names)
 
 
