@@ -23,6 +23,9 @@ def lint(
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
+    ] = False,
     provider: Annotated[
         str | None, typer.Option("--provider", metavar="NAME", help="Whose API the prompt files go to.")
     ] = None,
@@ -63,6 +66,8 @@ def lint(
       prefixwise lint . --show-files
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from pathlib import Path
+
     from prefixwise.analyzers.lint.report import lint_report
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import chosen_rules
@@ -71,6 +76,8 @@ def lint(
     from prefixwise.analyzers.static.file_kinds import FileKind
     from prefixwise.analyzers.static.files_report import files_report, source_files
     from prefixwise.analyzers.static.lint import lint_sources
+    from prefixwise.analyzers.static.lock import read_lock
+    from prefixwise.analyzers.static.locked import locked_findings
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
@@ -113,6 +120,9 @@ def lint(
         known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
         beside = source_files(files.beside)
         sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
+        if locked:
+            held = locked_findings(others, read_lock(Path("prefixwise.lock")), context=known)
+            sources = sources.with_findings(finding for finding in held if finding.rule in wanted)
     document = lint_report(linted, sources, None if fail_on == "never" else Level(fail_on))
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

@@ -29,9 +29,9 @@ def lock(
       prefixwise lock prompts/
       prefixwise lock prompts/desk.md system.prompty -o ci/prefixwise.lock
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from prefixwise.analyzers.static.files_report import prompt_files
     from prefixwise.analyzers.static.lock import lock_of, lock_text, read_lock, read_prompts
     from prefixwise.analyzers.static.lock_report import lock_report
-    from prefixwise.analyzers.static.prompt_paths import prompt_files
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs, write_whole
     from prefixwise.cli.reading import refuse_overwriting

@@ -67,3 +67,17 @@ def test_files_are_shown_with_why(run: Any, tmp_path: Path) -> None:
 def test_nothing_to_lint_is_exit_code_3(run: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     run(["lint", tmp_path / "empty"]).check(3)
+
+
+def test_a_prefix_that_changed_under_its_version_fails_when_locked(run: Any, tmp_path: Path) -> None:
+    prompt = tmp_path / "prompts" / "desk.md"
+    prompt.parent.mkdir()
+    text = "---\nversion: 1\n---\n" + "Name the quay, the time and the fare.\n" * 40 + "{{ question }}\n"
+    prompt.write_text(text)
+    run(["lock", "prompts"]).check(0)
+    run(["lint", "prompts", "--locked"]).check(0)
+    prompt.write_text(text.replace("fare", "price", 1))
+    document = run(["lint", "prompts", "--locked", "--json"]).check(1).json()
+    assert [finding["rule"] for finding in document["findings"]] == ["prompt-version-unbumped"]
+    prompt.write_text(text.replace("fare", "price", 1).replace("version: 1", "version: 2"))
+    run(["lint", "prompts", "--locked"]).check(0)

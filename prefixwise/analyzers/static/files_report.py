@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from prefixwise.analyzers.static.discovery import Discovered, Found
+from prefixwise.analyzers.static.discovery import Discovered, Found, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.lint import SourceFile, SourceKind
 from prefixwise.core.envelope import DocumentKind
@@ -16,6 +17,19 @@ FILES = DocumentKind("prefixwise/files", 1, "which files lint reads, and why oth
 def source_files(found: Iterable[Found]) -> list[SourceFile]:
     """Return the files that are no logs, as lint of sources takes them."""
     return [SourceFile(file.path, SourceKind(file.kind.read_as)) for file in found if file.kind is not FileKind.LOG]
+
+
+def prompt_files(paths: Iterable[str]) -> list[SourceFile]:
+    """Return the prompt files that paths lead to, by path: files that are named whatever they are, folders' prompts.
+
+    Raises:
+        UserError: A path leads to nothing.
+    """
+    named = {path for path in paths if Path(path).is_file()}
+    found = discover([path for path in paths if path not in named]).found if len(named) < len(set(paths)) else ()
+    taken = {Path(path).as_posix() for path in named}
+    taken |= {file.path for file in found if file.kind.read_as is FileKind.TEMPLATE}
+    return [SourceFile(path, SourceKind.TEMPLATE) for path in sorted(taken)]
 
 
 def files_report(files: Discovered) -> Report:

@@ -43,6 +43,11 @@ class LintedSources(msgspec.Struct, frozen=True):
     inputs: tuple[LintInput, ...]
     notes: tuple[str, ...]
 
+    def with_findings(self, more: Iterable[Finding]) -> LintedSources:
+        """Return the same with more findings, all by file and place."""
+        both = sorted((*self.findings, *more), key=lambda one: (one.path, one.span.start if one.span else 0, one.rule))
+        return LintedSources(tuple(both), self.inputs, self.notes)
+
 
 def lint_sources(
     files: Sequence[SourceFile],

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from prefixwise.analyzers.static.files_report import prompt_files
 from prefixwise.analyzers.static.lint import SourceFile, SourceKind
 from prefixwise.analyzers.static.lock import Lock, lock_of, lock_text, read_lock, read_prompts
 from prefixwise.analyzers.static.locked import locked_findings
-from prefixwise.analyzers.static.prompt_paths import prompt_files
 from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Finding, Level, Per
