@@ -72,7 +72,8 @@ def lint(
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import chosen_rules
     from prefixwise.analyzers.static.context import PromptContext
-    from prefixwise.analyzers.static.discovery import FileKind, discover
+    from prefixwise.analyzers.static.discovery import discover
+    from prefixwise.analyzers.static.file_kinds import FileKind
     from prefixwise.analyzers.static.files_report import files_report, source_files
     from prefixwise.analyzers.static.lint import lint_sources
     from prefixwise.analyzers.static.lock import read_lock
@@ -117,7 +118,8 @@ def lint(
             linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
     if others:
         known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
-        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts))
+        beside = source_files(files.beside)
+        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
         if locked:
             held = locked_findings(others, read_lock(Path("prefixwise.lock")), context=known)
             sources = sources.with_findings(finding for finding in held if finding.rule in wanted)

@@ -43,12 +43,25 @@ def test_sources_and_logs_are_linted_together(run: Any, tmp_path: Path) -> None:
         assert text[span["start"] : span["end"]] == finding["from_text"]
 
 
+def test_code_beside_prompts_is_followed(run: Any, tmp_path: Path) -> None:
+    script = BUILDER.replace("{datetime.now():%H:%M}", "{at()}").replace(
+        "from datetime import datetime", "from clock import at"
+    )
+    (tmp_path / "builder.py").write_text(script)
+    (tmp_path / "clock.py").write_text("from datetime import datetime\n\ndef at():\n    return datetime.now()\n")
+    document = run(["lint", tmp_path, "--json"]).check(1).json()
+    assert [(one["path"], one["span"]["line"], one["rule"]) for one in document["findings"]] == [
+        ("clock.py", 4, "clock-in-prefix")
+    ]
+    assert [one["path"] for one in document["inputs"]] == ["builder.py"]
+
+
 def test_files_are_shown_with_why(run: Any, tmp_path: Path) -> None:
     (tmp_path / "builder.py").write_text(BUILDER)
     (tmp_path / "notes.json").write_text("{}")
     document = run(["lint", tmp_path, "--show-files", "--json"]).check(0).json()
     assert [one["path"] for one in document["values"]["found"]] == ["builder.py"]
-    assert document["values"]["left_out"] == [{"path": "notes.json", "why": "no log"}]
+    assert document["values"]["left_out"] == [{"path": "notes.json", "why": "no log of a recognised format"}]
 
 
 def test_nothing_to_lint_is_exit_code_3(run: Any, tmp_path: Path) -> None:

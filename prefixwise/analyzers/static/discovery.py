@@ -4,67 +4,44 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
 
 import msgspec
-import pathspec
 
+from prefixwise.analyzers.static.file_kinds import (
+    FileKind,
+    by_name,
+    is_binary,
+    is_log,
+    may_build_prompts,
+    of_included,
+    of_named,
+    says_prompt,
+)
+from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, rules_above
 from prefixwise.core.errors import UserError
-from prefixwise.corpus.dialect import SHAPE_ERRORS
-from prefixwise.corpus.reader import ReadOptions, export_in, first_bytes, reader_for
-from prefixwise.corpus.recognise import recognise
-from prefixwise.corpus.records import raw_records
-from prefixwise.corpus.sources import LOG_SUFFIXES, STDIN, is_readable, open_plain
+from prefixwise.corpus.sources import STDIN, is_readable
 
-_PYTHON = (".py", ".pyi", ".ipynb")
-_SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
-_PROMPTS = (".prompt", ".prompty", ".prompt.md", ".prompt.txt", ".prompt.yaml", ".prompt.yml", ".prompt.json")
-_TEXTS = (
-    ".md",
-    ".txt",
-    ".jinja",
-    ".jinja2",
-    ".j2",
-    ".hbs",
-    ".handlebars",
-    ".mustache",
-    ".liquid",
-    ".yaml",
-    ".yml",
-    ".xml",
-)
-_PROMPT_PATH = re.compile(r"(?i)(?:^|/)prompts?/|system[_-]?prompt|chat[_-]?template")
-_LARGEST = 2_000_000
-_LEFT_FOLDERS = frozenset(
-    (
-        "node_modules",
-        "site-packages",
-        "__pycache__",
-        "venv",
-        "env",
-        "build",
-        "dist",
-        "target",
-        "vendor",
-        "bower_components",
-    )
-)
-
-
-class FileKind(StrEnum):
-    """What reads a file."""
-
-    LOG = "log"
-    TEMPLATE = "template"
-    PYTHON = "python"
-    SCRIPT = "script"
+LARGEST = 2_000_000
+"""Files with more bytes are left out, logs excepted."""
+_LEFT_FOLDERS = {
+    **dict.fromkeys(
+        ("node_modules", "bower_components", "site-packages", "dist-packages", "vendor"), "packages of others"
+    ),
+    **dict.fromkeys(("__pycache__", "htmlcov", "build", "dist"), "made by a tool"),
+    "venv": "a virtual environment",
+}
+_SIGNS = {
+    "pyvenv.cfg": "a virtual environment",
+    "conda-meta": "a virtual environment",
+    "CACHEDIR.TAG": "a cache",
+}
+"""What stands in a folder that is none of the user's, and what such a folder is."""
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A file that is read: as what, and why it was taken."""
+    """A file to lint: its path as it was named or as it stands below what was named, with `/`; as what, and why."""
 
     path: str
     kind: FileKind
@@ -72,181 +49,241 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file or folder that is not read, and why."""
+    """A file, or a folder with `/` at its end, that is not linted, and why."""
 
     path: str
     why: str
 
 
 class Discovered(msgspec.Struct, frozen=True):
-    """All of it: what was named in the order in which it was named, what stands in folders by path."""
+    """What there is: files by path inside each argument, arguments in the order in which they were named.
+
+    Attributes:
+        found: Files to lint.
+        beside: Code that builds no prompt itself; prompts may be built with it elsewhere.
+        left_out: The others.
+    """
 
     found: tuple[Found, ...]
+    beside: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
 
 
-def discover(arguments: Sequence[str]) -> Discovered:
+class Selection(msgspec.Struct, frozen=True):
+    """What the configuration says of files: patterns as in `.gitignore`, relative to the working folder.
+
+    Attributes:
+        include: Texts to take though nothing says that they are prompts.
+        exclude: Files and folders to leave out.
+        force_exclude: Leave them, and what `.gitignore` names, out even where they are named.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+
+
+def discover(arguments: Sequence[str], selection: Selection = Selection()) -> Discovered:  # noqa: B008 - frozen
     """Return the files to lint.
 
-    A file that is named is taken whatever it is. In folders those are taken that hold prompts, build them, or are logs
-    of a recognised format; what `.gitignore` names, environments, packages of others, hidden folders and large files
-    are left out.
+    A file that is named is taken whatever it is. In folders those are taken that are named or placed like prompts,
+    code in which prompts may be built, and logs of a recognised format. Left out are what `.gitignore` names,
+    environments, packages of others, hidden folders, binary files and files that are too large.
 
     Args:
         arguments: Files, folders, globs, or `-`.
+        selection: What the configuration says.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
     """
-    found: dict[str, Found] = {}
-    left: list[LeftOut] = []
+    search = _Search(selection)
     missing = []
     for argument in arguments:
         if argument == STDIN or (argument and is_readable(Path(argument))):
-            names = [argument]
-        elif argument and Path(argument).is_dir():
-            for thing in _in_folder(argument):
-                if isinstance(thing, Found):
-                    found.setdefault(_identity(thing.path), thing)
-                else:
-                    left.append(thing)
-            continue
+            search.name(argument)
+        elif argument and os.path.isdir(argument):
+            search.folder(argument)
         else:
-            names = sorted(name for name in glob.glob(argument, recursive=True) if Path(name).is_file())
+            names = sorted(name for name in glob.glob(argument, recursive=True) if os.path.isfile(name))
             missing += [] if names else [argument]
-        for name in names:
-            found.setdefault(_identity(name), Found(name, _kind_of_named(name), "named"))
+            for name in names:
+                search.name(name)
     if missing:
         what = "is a socket" if Path(missing[0]).is_socket() else "no such file"
         advice = "name a file, a folder, a glob, or - for standard input"
-        raise UserError(what, missing[0] or '""', advice, exit_code=2 if found else 3)
-    return Discovered(tuple(found.values()), tuple(left))
+        raise UserError(what, missing[0] or '""', advice, exit_code=2 if search.found else 3)
+    return Discovered(
+        tuple(search.found.values()),
+        tuple(found for identity, found in search.beside.items() if identity not in search.found),
+        tuple(left for identity, left in search.left.items() if identity not in search.found),
+    )
 
 
-def _identity(path: str) -> str:
-    return path if path == STDIN else os.path.realpath(path)
+class _Search:
+    """Goes through what was named and keeps each file once."""
 
+    def __init__(self, selection: Selection) -> None:
+        self.found: dict[str, Found] = {}
+        self.beside: dict[str, Found] = {}
+        self.left: dict[str, LeftOut] = {}
+        here = _slashed(os.getcwd())
+        self._include = patterns(selection.include, here) if selection.include else None
+        self._exclude = patterns(selection.exclude, here) if selection.exclude else None
+        self._force_exclude = selection.force_exclude
 
-def _kind_of_named(path: str) -> FileKind:
-    name = path.lower()
-    if name.endswith(_PYTHON):
-        return FileKind.PYTHON
-    if name.endswith(_SCRIPTS):
-        return FileKind.SCRIPT
-    if path == STDIN or (name.endswith(LOG_SUFFIXES) and not name.endswith(_PROMPTS)):
-        return FileKind.LOG
-    if name.endswith((*_PROMPTS, *_TEXTS, ".toml")):
-        return FileKind.TEMPLATE
-    return FileKind.LOG if _is_log(path) else FileKind.TEMPLATE
-
-
-def _in_folder(folder: str) -> Iterator[Found | LeftOut]:
-    """Yield what stands below a folder, by path; links to folders are not followed."""
-    above = _specs_above(Path(folder))
-    specs: dict[str, list[tuple[str, pathspec.GitIgnoreSpec]]] = {}
-    for place, folders, files in os.walk(folder):
-        own = _spec_of(place)
-        here = [*specs.get(os.path.dirname(place), above), *([(place, own)] if own is not None else [])]
-        specs[place] = here
-        kept = []
-        for name in sorted(folders):
-            path = os.path.join(place, name)
-            why = _why_left(path, name, here)
+    def name(self, path: str) -> None:
+        """Take a file that was named."""
+        if path == STDIN:
+            self.found.setdefault(STDIN, Found(STDIN, FileKind.LOG, "standard input"))
+            return
+        shown, absolute = _slashed(path), _slashed(os.path.abspath(path))
+        if self._force_exclude:
+            why = self._why_excluded(absolute)
             if why:
-                yield LeftOut(_posix(path) + "/", why)
-            else:
-                kept.append(name)
-        folders[:] = kept
-        for name in sorted(files):
-            thing = _of_file(os.path.join(place, name), name, here)
-            if thing is not None:
-                yield thing
+                self.left.setdefault(absolute, LeftOut(shown, why))
+                return
+        self.found.setdefault(_real(absolute), Found(shown, of_named(path, shown.rpartition("/")[2]), "named"))
 
+    def _why_excluded(self, absolute: str) -> str:
+        folder = os.path.dirname(absolute)
+        above = [folder]
+        while os.path.dirname(above[-1]) != above[-1]:
+            above.append(os.path.dirname(above[-1]))
+        if self._matches(self._exclude, absolute) or any(
+            self._matches(self._exclude, one, folder=True) for one in above
+        ):
+            return "excluded by the configuration"
+        rules = rules_above(folder).within(folder)
+        return "ignored by .gitignore" if rules.ignores(absolute) else ""
 
-def _of_file(path: str, name: str, specs: Sequence[tuple[str, pathspec.GitIgnoreSpec]]) -> Found | LeftOut | None:
-    shown, lower = _posix(path), name.lower()
-    code = lower.endswith((*_PYTHON, *_SCRIPTS))
-    prompt = lower.endswith(_PROMPTS) or (lower.endswith(_TEXTS) and _PROMPT_PATH.search(shown) is not None)
-    log = lower.endswith(LOG_SUFFIXES)
-    if not (code or prompt or log):
-        return None
-    if _is_ignored(path, specs, folder=False):
-        return LeftOut(shown, "ignored by .gitignore")
-    if not Path(path).is_file():
-        return LeftOut(shown, "not a regular file")
-    if log and not prompt:
-        return Found(shown, FileKind.LOG, "a log of a recognised format") if _is_log(path) else LeftOut(shown, "no log")
-    if Path(path).stat().st_size > _LARGEST:
-        return LeftOut(shown, "larger than 2 MB")
-    if code:
-        return Found(
-            shown, FileKind.PYTHON if lower.endswith(_PYTHON) else FileKind.SCRIPT, "code that may build prompts"
+    def folder(self, path: str) -> None:
+        """Take what there is to lint in a folder; links to folders are not followed."""
+        root = _slashed(path).rstrip("/") or "/"
+        shown = "" if root == "." else root.rstrip("/") + "/"
+        absolute = _real(_slashed(os.path.abspath(path)))
+        waiting = [(absolute, shown, rules_above(absolute))]
+        while waiting:
+            place, shown, above = waiting.pop()
+            rules = above.within(place)
+            inner = []
+            for entry in self._entries(place, shown):
+                if entry.is_dir(follow_symlinks=False):
+                    why = self._why_folder_left(entry, f"{place}/{entry.name}", rules)
+                    if why:
+                        self._leave(f"{place}/{entry.name}", f"{shown}{entry.name}/", why)
+                    else:
+                        inner.append((f"{place}/{entry.name}", f"{shown}{entry.name}/", rules))
+                else:
+                    self._file(entry, f"{place}/{entry.name}", f"{shown}{entry.name}", rules)
+            waiting.extend(reversed(inner))
+
+    def _entries(self, place: str, shown: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(place) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError as problem:
+            self._leave(place, shown or "./", f"cannot be read: {problem.strerror}")
+            return []
+
+    def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> str:
+        name = entry.name
+        if name.startswith("."):
+            return "" if self._is_included_below(path) else "a hidden folder"
+        if name in _LEFT_FOLDERS:
+            return _LEFT_FOLDERS[name]
+        if name.endswith(".egg-info"):
+            return "made by a tool"
+        for sign, why in _SIGNS.items():
+            if os.path.exists(f"{path}/{sign}"):
+                return why
+        if self._matches(self._exclude, path, folder=True):
+            return "excluded by the configuration"
+        return "ignored by .gitignore" if rules.ignores(path, folder=True) else ""
+
+    def _is_included_below(self, folder: str) -> bool:
+        """Say whether a pattern of `include` names something in a hidden folder."""
+        if self._include is None:
+            return False
+        relative = folder[len(self._include.base) :] + "/"
+        texts = (str(pattern.pattern).lstrip("/") for pattern in self._include.spec.patterns)
+        return any(
+            text.startswith(relative) or relative.startswith(text.rstrip("*")) for text in texts if text != "None"
         )
-    return Found(shown, FileKind.TEMPLATE, "named like a prompt")
+
+    @staticmethod
+    def _matches(rules: Rules | None, path: str, *, folder: bool = False) -> bool:
+        return rules is not None and path.startswith(rules.base) and rules.verdict(path, folder=folder) is True
+
+    def _leave(self, identity: str, shown: str, why: str) -> None:
+        self.left.setdefault(identity, LeftOut(shown, why))
+
+    def _file(self, entry: os.DirEntry[str], path: str, shown: str, rules: IgnoreRules) -> None:
+        """Take a file of a folder, or say why not."""
+        if entry.is_symlink() and os.path.isdir(path):
+            self._leave(path, shown, "a link to a folder")
+            return
+        kind, why, unsure = by_name(shown)
+        included = self._matches(self._include, path)
+        if kind is None and not included:
+            self._leave(path, shown, why)
+            return
+        excluded = self._matches(self._exclude, path)
+        if excluded or rules.ignores(path):
+            self._leave(path, shown, "excluded by the configuration" if excluded else "ignored by .gitignore")
+            return
+        try:
+            if not entry.is_file():
+                self._leave(path, shown, "not a regular file")
+                return
+            size = entry.stat().st_size
+            identity = _real(path) if entry.is_symlink() else path
+            if included:
+                kind, why, unsure = of_included(path, entry.name), "included by the configuration", False
+            found, why = _judged(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
+        except OSError as problem:
+            self._leave(path, shown, f"cannot be read: {problem.strerror}")
+            return
+        if found is None:
+            self._leave(identity, shown, why)
+        elif why:
+            self.found.setdefault(identity, Found(shown, found, why))
+        else:
+            self.beside.setdefault(identity, Found(shown, found, "nothing in it speaks of prompts"))
 
 
-def _why_left(path: str, name: str, specs: Sequence[tuple[str, pathspec.GitIgnoreSpec]]) -> str:
-    if name.startswith("."):
-        return "a hidden folder"
-    if name in _LEFT_FOLDERS or name.endswith(".egg-info"):
-        return "packages of others, or made by a build"
-    if os.path.exists(os.path.join(path, "pyvenv.cfg")):
-        return "a virtual environment"
-    if os.path.islink(path):
-        return "a link to a folder"
-    return "ignored by .gitignore" if _is_ignored(path, specs, folder=True) else ""
+def _judged(path: str, size: int, kind: FileKind, why: str, *, unsure: bool) -> tuple[FileKind | None, str]:
+    """Return what a file of a folder is and why; no kind where it is left out, no reason for code without prompts."""
+    if kind is FileKind.LOG:
+        return (kind, why) if not unsure or is_log(path, size=size) else (None, "no log of a recognised format")
+    if size > LARGEST:
+        return None, "larger than 2 MB"
+    with open(path, "rb") as stream:
+        data = stream.read()
+    if is_binary(data):
+        return None, "binary"
+    if kind.is_code:
+        return kind, "code that may build prompts" if may_build_prompts(data) else ""
+    if not data.strip():
+        return None, "empty"
+    if kind is FileKind.PROMPT_TEXT and unsure and is_log(path, size=size):
+        return FileKind.LOG, "a log of a recognised format"
+    if kind is FileKind.TEMPLATE and unsure and not says_prompt(data):
+        return None, "a template, but nothing in it speaks of prompts"
+    return kind, why
 
 
-def _is_ignored(path: str, specs: Sequence[tuple[str, pathspec.GitIgnoreSpec]], *, folder: bool) -> bool:
-    """Say whether the nearest `.gitignore` that speaks of a path ignores it."""
-    for base, spec in reversed(specs):
-        relative = os.path.relpath(path, base).replace(os.sep, "/") + ("/" if folder else "")
-        said = spec.check_file(relative).include
-        if said is not None:
-            return said
-    return False
+def _slashed(path: str) -> str:
+    return path.replace(os.sep, "/") if os.sep != "/" else path
 
 
-def _spec_of(folder: str) -> pathspec.GitIgnoreSpec | None:
-    try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            return pathspec.GitIgnoreSpec.from_lines(file)
-    except OSError:
-        return None
+def _real(path: str) -> str:
+    return _slashed(os.path.realpath(path))
 
 
-def _specs_above(folder: Path) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
-    """Return the ignore files between a folder and the root of its repository, outermost first."""
-    found = []
-    top = folder.absolute()
-    if (top / ".git").exists():
-        return []
-    for parent in top.parents:
-        spec = _spec_of(str(parent))
-        if spec is not None:
-            found.append((str(parent), spec))
-        if (parent / ".git").exists():
-            return found[::-1]
-    return []
-
-
-def _is_log(path: str) -> bool:
-    """Say whether a file is a log of a format that is recognised without options."""
-    try:
-        with open_plain(path) as stream:
-            head = first_bytes(stream)
-            reader = reader_for(path, head, ReadOptions())
-            if "bodies" not in reader.names:
-                return (
-                    reader.kind == "text"
-                    and not path.lower().endswith(_TEXTS)
-                    and bool(export_in(head) or reader.signs)
-                )
-            record = next(iter(raw_records(stream)), None)
-            return record is not None and recognise(msgspec.json.decode(record[2])) is not None
-    except (UserError, *SHAPE_ERRORS):
-        return False
-
-
-def _posix(path: str) -> str:
-    return Path(path).as_posix()
+def everything(discovered: Discovered) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, what it is read as or '', why) of all files, by path: what `--show-files` shows."""
+    rows = [(found.path, str(found.kind), found.why) for found in discovered.found]
+    rows += [(found.path, "", found.why) for found in discovered.beside]
+    rows += [(left.path, "", left.why) for left in discovered.left_out]
+    yield from sorted(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -55,6 +55,7 @@ def lint_sources(
     context: PromptContext = PromptContext(),  # noqa: B008 - frozen
     builders: Iterable[str] = (),
     excerpts: Excerpts = Excerpts.MASKED,
+    beside: Iterable[SourceFile] = (),
 ) -> LintedSources:
     """Return what keeps the prompts of sources from being cached.
 
@@ -64,6 +65,7 @@ def lint_sources(
         context: What is known of all prompts from outside.
         builders: Functions that build prompts beside those that look like it.
         excerpts: How much of the sources' text the findings may show.
+        beside: Code without prompts of its own, which is read where that of `files` uses it.
     """
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
@@ -72,15 +74,48 @@ def lint_sources(
             sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    found, notes = _read(files, sources, context, tuple(builders))
+    found, notes = _read(files, _Known(sources, beside), context, tuple(builders))
     findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
     notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
     return LintedSources(tuple(findings), inputs, tuple(notes))
 
 
+class _Known(Mapping[str, Source]):
+    """Sources by path: those that are linted, and those beside them, which are read when they are asked for."""
+
+    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile]) -> None:
+        self._sources = sources
+        self._kinds = {file.path: file.kind for file in beside}
+
+    def of_kind(self, kind: SourceKind, linted: Iterable[str]) -> _Known:
+        """Return those of a kind; of the linted ones, those at these paths."""
+        sources = {path: self._sources[path] for path in linted}
+        return _Known(sources, [SourceFile(path, own) for path, own in self._kinds.items() if own is kind])
+
+    def __getitem__(self, path: str) -> Source:
+        if path not in self._sources:
+            if path not in self._kinds:
+                raise KeyError(path)
+            try:
+                text = Path(path).read_bytes().decode("utf-8")
+            except (OSError, UnicodeDecodeError):
+                text = ""  # nothing that prompts are built with
+            self._sources[path] = Source(path, text)
+        return self._sources[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._sources or path in self._kinds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._sources), **dict.fromkeys(self._kinds)})
+
+    def __len__(self) -> int:
+        return len(self._sources.keys() | self._kinds.keys())
+
+
 def _read(
-    files: Sequence[SourceFile], sources: Mapping[str, Source], context: PromptContext, builders: tuple[str, ...]
+    files: Sequence[SourceFile], sources: _Known, context: PromptContext, builders: tuple[str, ...]
 ) -> tuple[list[Volatile | Stranded | TemplateTrait], list[str]]:
     found: list[Volatile | Stranded | TemplateTrait] = []
     notes: list[str] = []
@@ -93,7 +128,7 @@ def _read(
             notes.append(f"{path}:{line}: not read: {problem.what}")
     for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
         if by_kind[kind]:
-            volatiles, said = read({path: sources[path] for path in by_kind[kind]}, by_kind[kind], builders)
+            volatiles, said = read(sources.of_kind(kind, by_kind[kind]), by_kind[kind], builders)
             found += volatiles
             notes += said
     return found, notes
