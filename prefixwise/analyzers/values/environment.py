@@ -76,7 +76,7 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     shaped = all(_is_place(value) for value in values if value) and any(values)
     if shaped and (place.scope_words & _WORDS or all(map(_OWN_PATH.match, values))):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts of the machine",))
-    told = label & _STRONG or (label & _EDITOR_PARTS and _words_around(place) & _EDITOR)
+    told = bool(label & _STRONG or (label & _EDITOR_PARTS and _words_around(place) & _EDITOR))
     told = told and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values)
     if told or _HOST_BEFORE.search(place.left):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("the words before it speak of the environment",))

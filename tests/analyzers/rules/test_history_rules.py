@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from prefixwise.core.finding import Finding, Level, Severity
-from tests.support.linting import Linted, found, lint_records, pairs_of
 from tests.support.linting import finding as finding_of
+from tests.support.linting import found, lint_records, pairs_of
 
 Json = dict[str, Any]
 
