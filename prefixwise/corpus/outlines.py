@@ -169,9 +169,10 @@ class Outlines:
 
 
 def _shape(turn: Turn) -> Shape:
-    if len(turn.parts) != 1 or not turn.parts[0].text or turn.parts[0].is_json:
+    parts = [part for part in turn.parts if not part.pointer.endswith(_RESULT_IDS)]
+    if len(parts) != 1 or not parts[0].text or parts[0].is_json:
         return Shape.OTHER
-    return Shape.STRING if turn.parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
+    return Shape.STRING if parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
 
 
 def content_of(turn: Turn) -> int:
