@@ -27,6 +27,8 @@ class Mark(enum.IntFlag):
     """The exporter blotted out a text."""
     PARTIAL = 8
     """The log holds the conversation, but not the system prompt and tools before it."""
+    REST_ONLY = 16
+    """The prompt count in the log leaves out the cached tokens, though its format says that it holds them."""
 
 
 class Ref(msgspec.Struct, frozen=True):

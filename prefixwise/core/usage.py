@@ -25,6 +25,8 @@ class Usage(msgspec.Struct, frozen=True):
         cached_tokens: Read from the cache; `cache_write_tokens`: written to it.
         output_tokens: Generated, reasoning included.
         written_by_ttl: (TTL in seconds, tokens) of the written tokens, shortest first, where the API splits them.
+        rest_only: Whether the prompt count that was reported left out the cached tokens that it should hold: it was
+            less than they are. They have been added.
     """
 
     prompt_tokens: int | None = None
@@ -32,6 +34,7 @@ class Usage(msgspec.Struct, frozen=True):
     cache_write_tokens: int | None = None
     output_tokens: int | None = None
     written_by_ttl: tuple[tuple[float, int], ...] = ()
+    rest_only: bool = False
 
     @property
     def written_long(self) -> int:
@@ -132,10 +135,17 @@ def from_json(raw: Any) -> Usage | None:
 def counted(prompt: Any, cached: Any = None, written: Any = None, output: Any = None) -> Usage | None:
     """Return the usage of figures that stand apart, `prompt` with the others in it; None without a prompt count.
 
-    What is no count is absent, and so are more cached tokens than the prompt has.
+    What is no count is absent. More cached tokens than the prompt has are no part of its count.
     """
     total = _count(prompt)
-    return None if total is None else _usage(total, _count(cached), _count(written), _count(output))
+    if total is None:
+        return None
+    read, wrote = _count(cached), _count(written)
+    inside = (read or 0) + (wrote or 0)
+    if inside <= total:
+        return _usage(total, read, wrote, _count(output))
+    found = _usage(total + inside, read, wrote, _count(output))
+    return msgspec.structs.replace(found, rest_only=True)
 
 
 def from_headers(raw: Any) -> Usage | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from prefixwise.core.errors import UserError
-from prefixwise.core.request import Request
+from prefixwise.core.request import Mark, Request
 from prefixwise.corpus.call import Answer, Call, Decoder, Found, LeftOut, Unread
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS, Dialect, Draft, what_is_wrong
 from prefixwise.corpus.fields import apply_fields
@@ -158,7 +158,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         draft.opens_reply,
         draft.automatic,
         call.id,
-        call.marks,
+        call.marks | (Mark.REST_ONLY if call.usage is not None and call.usage.rest_only else 0),
     )
 
 

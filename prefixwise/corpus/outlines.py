@@ -20,7 +20,8 @@ _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]]+")
+_CLUE_ENDS = re.compile(r"[\n.?!<>\]。？！؟।]+")
+_RESULT_IDS = ("/call_id", "/tool_call_id", "/tool_use_id", "/toolUseId")
 _QUOTES = " \t\"'`{}[],-*"
 _PLAIN = frozenset({"", "/content"})
 _HEAD_ROLES = frozenset({"system", "developer"})
@@ -34,6 +35,29 @@ _SUMMARIES = (
     "earlier conversation",
     "earlier messages",
     "continued from",
+    "zusammenfass",
+    "resumen",
+    "résumé",
+    "riassunt",
+    "riepilogo",
+    "resumo",
+    "samenvatting",
+    "sammanfattning",
+    "sammendrag",
+    "podsumowani",
+    "сводка",
+    "резюме",
+    "краткое",
+    "özet",
+    "要約",
+    "まとめ",
+    "摘要",
+    "总结",
+    "總結",
+    "概要",
+    "요약",
+    "ملخص",
+    "סיכום",
 )
 _SUMMARY_WITHIN = 400
 _LONGEST_SPELT, _WORDS = 400, 3
@@ -145,9 +169,10 @@ class Outlines:
 
 
 def _shape(turn: Turn) -> Shape:
-    if len(turn.parts) != 1 or not turn.parts[0].text or turn.parts[0].is_json:
+    parts = [part for part in turn.parts if not part.pointer.endswith(_RESULT_IDS)]
+    if len(parts) != 1 or not parts[0].text or parts[0].is_json:
         return Shape.OTHER
-    return Shape.STRING if turn.parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
+    return Shape.STRING if parts[0].pointer in _PLAIN else Shape.ONE_BLOCK
 
 
 def content_of(turn: Turn) -> int:
@@ -167,8 +192,15 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = unicodedata.normalize("NFC", text)
             pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
+    ids = {part.text for part in turn.parts if part.pointer.endswith(_RESULT_IDS)}
+    if ids and ids.issuperset(telling):
+        telling.append(_said_by_tool(turn))  # a short result is known by all that it says
     short = [piece for piece in pieces if 1 < len(piece) < _SHORTEST_CLUE]
     return _ends(telling), _ends(short)
+
+
+def _said_by_tool(turn: Turn) -> str:
+    return "\n".join(["result", *(part.text for part in turn.parts if not part.pointer.endswith(_RESULT_IDS))])
 
 
 def sentences_of(text: str) -> frozenset[int]:

@@ -163,10 +163,16 @@ def test_a_count_that_is_none_is_absent(odd: Any) -> None:
     assert (found.cached_tokens, found.cache_write_tokens, found.output_tokens) == (None, None, None)
 
 
-def test_whole_numbers_written_as_fractions_count_and_more_cached_than_there_was_does_not() -> None:
-    found = counted(10.0, 11, 2.0, 3)
+def test_whole_numbers_written_as_fractions_count() -> None:
+    found = counted(10.0, 7, 2.0, 3)
     assert found is not None
-    assert (found.prompt_tokens, found.cached_tokens, found.cache_write_tokens) == (10, None, 2)
+    assert (found.prompt_tokens, found.cached_tokens, found.cache_write_tokens, found.rest_only) == (10, 7, 2, False)
+
+
+def test_a_prompt_count_below_what_was_cached_is_that_of_the_rest() -> None:
+    found = counted(10, 11, 2, 3)
+    assert found is not None
+    assert (found.prompt_tokens, found.cached_tokens, found.cache_write_tokens, found.rest_only) == (23, 11, 2, True)
 
 
 # -- whose call a record is of ----------------------------------------------------------------------------------------

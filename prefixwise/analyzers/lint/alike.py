@@ -30,16 +30,27 @@ def alike(left: Message, right: Message) -> float:
     if left.entry.turn == right.entry.turn:
         return 1.0
     calls, others = _calls(left.blocks), _calls(right.blocks)
-    ids, other_ids = {part for _, part in calls if part}, {part for _, part in others if part}
-    if ids & other_ids:
-        return 0.9
     if calls or others:
-        same_tools = [name for name, _ in calls] == [name for name, _ in others]
-        return 0.6 + 0.2 * (_without_ids(left.blocks) == _without_ids(right.blocks)) if same_tools else 0.0
+        return _alike_calls(left.blocks, right.blocks, calls, others)
     one, other = _words_of(left.blocks), _words_of(right.blocks)
     if one or other:
         return 0.8 if alike_texts(one, other) else 0.0
     return 0.5 if _kinds(left.blocks) & _kinds(right.blocks) else 0.0
+
+
+def _alike_calls(
+    left: tuple[Block, ...], right: tuple[Block, ...], calls: list[tuple[str, str]], others: list[tuple[str, str]]
+) -> float:
+    """Return how surely calls or results are the same; (name, id) of each.
+
+    An id alone proves little where calls are numbered by their place.
+    """
+    same_tools = [name for name, _ in calls] == [name for name, _ in others]
+    if same_tools and _without_ids(left) == _without_ids(right):
+        return 0.95
+    if {number for _, number in calls if number} & {number for _, number in others if number}:
+        return 0.9 if {name for name, _ in calls} & {name for name, _ in others} else 0.3
+    return 0.6 if same_tools else 0.0
 
 
 def alike_texts(one: str, other: str) -> bool:

@@ -24,6 +24,8 @@ _ARGUMENTS = frozenset({"arguments", "input", "args"})
 _THOUGHTS = frozenset(
     {"reasoning_content", "reasoning", "thinking", "signature", "encrypted_content", "reasoningContent", "summary"}
 )
+_SEALED = frozenset({"thoughtSignature", "thought_signature"})
+"""Thoughts that ride on what they belong to."""
 _THOUGHT_TYPES = frozenset({"reasoning", "thinking", "redacted_thinking"})
 _LIST_ITEM = re.compile(r"^(.*/\d+)(?:/|$)")
 _CALLED = ("functionCall", "functionResponse", "function_call")
@@ -140,7 +142,7 @@ def _owner(pointer: str, owners: Iterable[str]) -> str:
             return owner
     item = _LIST_ITEM.match(pointer)
     if item is not None:
-        return item[1]
+        return pointer if last_name(pointer) in _SEALED else item[1]
     head, _, name = pointer.rpartition("/")
     return head if name in _NAMES | _ARGUMENTS and head else pointer
 
@@ -154,7 +156,7 @@ def _block(pointer: str, parts: tuple[Part, ...], whole: Any, has_id: bool) -> B
         kind = BlockKind.CALL if names & _ARGUMENTS or names & _NAMES else BlockKind.RESULT
     elif names & _ARGUMENTS and names & _NAMES:
         kind = BlockKind.CALL
-    elif names & _THOUGHTS:
+    elif names & (_THOUGHTS | _SEALED):
         kind = BlockKind.THOUGHT
     elif any(part.media for part in parts):
         kind = BlockKind.MEDIA

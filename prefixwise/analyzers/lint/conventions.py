@@ -23,6 +23,7 @@ _CLOSE = 0.12
 _LARGE = 0.3
 """Share of a prompt that has to be cached or written before the conventions can be told apart."""
 _COLD = 3
+_PROVEN = 2
 _UNSEEN = Mark.PARTIAL | Mark.CUT | Mark.REDACTED | Mark.ABORTED
 
 
@@ -73,26 +74,36 @@ def _accounts(log: Log) -> Iterator[Account]:
 def _ratio(log: Log, model: int) -> float | None:
     """Return the provider's tokens for each of ours, told by calls without a cache; None if none tell."""
     rows = log.rows
-    cold = [
-        rows.reported_prompt[row] / rows.prompt_tokens[row]
+    known = [
+        row
         for row in range(len(rows))
         if rows.model[row] == model
         and rows.prompt_tokens[row] > 0
         and rows.reported_prompt[row] > 0
-        and rows.reported_cached[row] == 0
-        and rows.reported_written[row] <= 0
         and not rows.marks[row] & _UNSEEN
+    ]
+    cold = [
+        rows.reported_prompt[row] / rows.prompt_tokens[row]
+        for row in known
+        if rows.marks[row] & Mark.REST_ONLY or (rows.reported_cached[row] == 0 and rows.reported_written[row] <= 0)
     ]
     exactness = log.corpus.tokenizers.get(rows.models[model], (Exactness.ESTIMATED, "", ""))[0]
     if exactness is not Exactness.ESTIMATED:
         return 1.0
-    if len(cold) < _COLD or max(cold) - min(cold) > _CLOSE * median(cold):
+    if len(cold) < _enough(log, known) or max(cold) - min(cold) > _CLOSE * median(cold):
         return None
     return median(cold)
 
 
+def _enough(log: Log, rows: list[int]) -> int:
+    """Return how many prompts of known length a model must have: fewer where the log itself shows that it errs."""
+    return _PROVEN if any(log.rows.marks[row] & Mark.REST_ONLY for row in rows) else _COLD
+
+
 def _convention(log: Log, row: int, ratio: float | None) -> Convention | None:
     rows = log.rows
+    if rows.marks[row] & Mark.REST_ONLY:
+        return Convention.LEFT_OUT
     cached = (log.cached(row) or 0) + (log.written(row) or 0)
     if ratio is not None:
         return _by_count(log, row, rows.prompt_tokens[row] * ratio, cached)

@@ -245,9 +245,17 @@ class _Linker:
             return False
         rank = self._rank[earlier]
         for content in messages[at:]:
-            if is_model.get(content) or any(self._rank[other] > rank for other in self._by_last.get(content, ())):
+            if is_model.get(content):
+                return False
+            later = (other for other in self._by_last.get(content, ()) if self._rank[other] > rank)
+            if any(self._same_session(row, other) or not self._same_session(row, earlier) for other in later):
                 return False
         return True
+
+    def _same_session(self, row: int, earlier: int) -> bool:
+        """Say whether two rows name one session."""
+        session = self._rows.session[row]
+        return session == self._rows.session[earlier] and bool(self._rows.sessions[session])
 
     def _last_touched(self, row: int, same: int) -> int:
         """Return the latest request of a conversation that begins as this one: the cache was used by it last."""
@@ -282,7 +290,10 @@ class _Linker:
         spelt = self._spelt_otherwise(row)
         if spelt is not None:
             found.append(spelt)
-        return [earlier for earlier in dict.fromkeys(found) if self._messages[earlier]]
+        found = [earlier for earlier in dict.fromkeys(found) if self._messages[earlier]]
+        if whole is not None and self._same_session(row, whole):  # then nothing of another session can be nearer
+            found = [earlier for earlier in found if self._same_session(row, earlier)]
+        return found
 
     def _score(self, row: int, earlier: int, reading: Reading, place: Place) -> _Score | None:
         """Return how well `row` continues an earlier request, None where it does not."""

@@ -36,8 +36,9 @@ class Doubled(msgspec.Struct, frozen=True):
 
     Attributes:
         pointer: Of the exporter's figures, in the record.
-        input, cached, written: As the exporter wrote them; `input` is the whole prompt.
+        input, cached, written: As the exporter wrote them; `input` is the whole prompt, or more.
         proof: A clause on how that shows.
+        is_more: Whether `input` is more than the prompt.
     """
 
     pointer: str
@@ -45,12 +46,17 @@ class Doubled(msgspec.Struct, frozen=True):
     cached: int
     written: int
     proof: str
+    is_more: bool = False
 
 
 class _Figures(msgspec.Struct, frozen=True):
-    """One usage object; `own`: the whole prompt, where the object is in the words of a provider, else None."""
+    """One usage object; `own`: the whole prompt, where the object is in the words of a provider, else None.
+
+    `input_at` is where the input count stands in the object.
+    """
 
     pointer: str
+    input_at: str
     input: int
     read: int
     written: int
@@ -88,15 +94,20 @@ def doubled_in(record: bytes) -> Doubled | None:
         others = [one for one in found if one is not said and one.cached == said.cached and one.own is not None]
         if (said.adds_up or said.is_disjoint) and any(one.own == said.input for one in others):
             return _doubled(said, "the provider's own figures in the record come to the exporter's input alone")
-        if any(said.own == (one.own or 0) + sum(said.cached) for one in others):
-            return _doubled(
-                said, "it is the provider's own prompt count in the record with the cached part added once more"
-            )
+        if any(_holds_twice(said, one.own) for one in others if one.own is not None):
+            proof = "it is the provider's own prompt count in the record with the cached part added once more"
+            return msgspec.structs.replace(_doubled(said, proof), is_more=True)
     return None
 
 
+def _holds_twice(said: _Figures, prompt: int) -> bool:
+    """Say whether a count is the whole prompt with what was read, or all that was cached, added once more."""
+    count = said.input if said.own is None else said.own
+    return count > prompt and count - prompt in (said.read, said.read + said.written)
+
+
 def _doubled(said: _Figures, proof: str) -> Doubled:
-    return Doubled(said.pointer, said.input, said.read, said.written, proof)
+    return Doubled(said.pointer or said.input_at, said.input, said.read, said.written, proof)
 
 
 def _usages(value: Any, pointer: str, depth: int) -> Iterator[_Figures]:
@@ -129,7 +140,8 @@ def _figures(value: dict[str, Any], pointer: str) -> _Figures | None:
     if read is None and written is None:
         return None
     output, total = _first(value, _OUTPUT) or 0, _first(value, _TOTAL)
-    return _Figures(pointer, given, read or 0, written or 0, output, total, own)
+    key = next(name for name in _INPUT if value.get(name) == given)
+    return _Figures(pointer, format_pointer(key), given, read or 0, written or 0, output, total, own)
 
 
 def _first(value: dict[str, Any], names: tuple[str, ...]) -> int | None:

@@ -46,6 +46,7 @@ class Log:
         self.leaks: list[Leak] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+        self._formats = {file.path: file.format for file in corpus.inputs}
         self._body_logs = {
             file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
         }
@@ -206,6 +207,10 @@ class Log:
     def incomplete(self, row: int) -> bool:
         """Say whether the exporter cut, blotted out or left out something of a row's text."""
         return bool(self.rows.marks[row] & (Mark.CUT | Mark.REDACTED | Mark.PARTIAL))
+
+    def format_of(self, row: int) -> str:
+        """Return the format of a row's file, as it was recognised."""
+        return self._formats.get(self.rows.files[self.rows.file[row]], "")
 
     def holds_bodies(self, row: int) -> bool:
         """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""

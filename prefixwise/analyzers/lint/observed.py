@@ -96,7 +96,7 @@ class Observer:
         found: dict[str, Any] = {}
         if sign is not None and (sign in raw or not raw or request.automatic is not None):
             found = self._marked(request)
-        if not holds_bodies and raw.count(b"usage") > 1 and (doubled := doubled_in(raw)) is not None:
+        if not holds_bodies and _counts_twice(raw) and (doubled := doubled_in(raw)) is not None:
             found["doubled"] = doubled
         diagnosis = _diagnosis(request, b"" if holds_bodies else raw)
         if diagnosis is not None:
@@ -149,6 +149,11 @@ class Observer:
         if heads > 0:
             return sections[-1].item_pointer(heads - 1)
         return sections[-2].pointer if len(sections) > 1 else ""
+
+
+def _counts_twice(raw: bytes) -> bool:
+    """Say whether a record may hold its usage in two places: two objects, or one beside columns of the exporter's."""
+    return raw.count(b"usage") > 1 or (b"usage" in raw and b"prompt_cache_read_tokens" in raw)
 
 
 def _diagnosis(request: Request, record: bytes) -> Diagnosis | None:

@@ -18,8 +18,8 @@ from prefixwise.core.finding import Severity, Where
 _STABLE = 2
 """Requests in a row that make a stretch stable, and conversations that make a change everybody's."""
 _FORMS = 3
-_OWN = 0.3
-"""Share of the conversations that must bring a form of their own before forms are no experiment any more."""
+_OWN = 0.5
+"""Forms in a conversation from which on there are too many for an experiment, or for kinds of user."""
 _HEAD = ""
 _MODEL = frozenset({"model", "modelId"})
 _FORMATS = frozenset({"response_format"})
@@ -60,7 +60,7 @@ def _settle_forms(log: Log, claims: list[Claim]) -> None:
     family = log.applications[claims[0].after]
     conversations = {log.conversations.conversation[row] for row in log.families[family]}
     forms = len(claims) + 1
-    if forms >= max(_FORMS, _OWN * len(conversations)):
+    if forms >= _FORMS and forms > _OWN * len(conversations):
         return
     # Order says nothing to a model, so nobody experiments with it; it costs no more than one entry a form, though.
     severity = Severity.INFO if RULES.get(claims[0].rule).variants_are_meant else Severity.LOW

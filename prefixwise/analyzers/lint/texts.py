@@ -25,7 +25,7 @@ from prefixwise.analyzers.lint.surroundings import Surroundings
 from prefixwise.analyzers.lint.toolset import tools_of
 from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
-from prefixwise.corpus.exporter_marks import marks_of
+from prefixwise.corpus.exporter_marks import marks_of, masks_apart
 
 _LONG_MESSAGE = 400
 """Tokens of a first message from which it may be a template with data in it."""
@@ -134,7 +134,7 @@ class TextReading:
         change = pair.change = first_change(a, b, pair.same_items)
         if change is not None:
             pair.field, pair.char_offset = change.field, change.char_offset
-            if _is_cut(change):
+            if _is_cut(change) or (pair.served is not Served.MISS and change.is_text and _is_masked(change)):
                 return None
         elif pair.served is Served.HIT and pair.reshaped is None:
             return answer_change(pair)
@@ -224,6 +224,11 @@ def _is_cut(change: Change) -> bool:
         return False
     rests = (change.before[change.char_offset :], change.after[change.char_offset :])
     return any(len(rest) <= _CUT_NOTE and _CUT.fullmatch(rest) for rest in rests)
+
+
+def _is_masked(change: Change) -> bool:
+    """Say whether the exporter may have hidden something in one of two texts, and that is all in which they differ."""
+    return masks_apart(change.before, change.after)
 
 
 def _may_matter(pair: Compared, change: SpanChange) -> bool:

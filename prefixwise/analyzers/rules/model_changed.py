@@ -120,6 +120,8 @@ def same_model(one: str, other: str) -> bool:
 
 
 def _field(log: Log, row: int) -> str:
+    if log.format_of(row) == "bedrock":
+        return "record:/modelId"
     return "/modelId" if log.rows.providers[log.rows.provider[row]] == "bedrock" else "/model"
 
 

@@ -9,8 +9,10 @@ from prefixwise.analyzers.lint.conventions import Account, Convention, accounts
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Severity, Where
+from prefixwise.core.request import Mark
 
 _FEWEST = 3
+_PROVEN = 2
 _SHARE = 0.03
 
 
@@ -22,8 +24,8 @@ class UsageConventionMixed(LogRule):
     in a way that no single record shows.
 
     Reported where the calls of one application to one model follow two conventions, told by our own count of their
-    prompts, three calls each at least. Where all of them leave the cached part out although their API includes it, that
-    is reported too.
+    prompts, three calls each at least; two where more was read from the cache than the input is said to hold. Where all
+    of them leave the cached part out although their API includes it, that is reported too.
 
     Not reported: different models or applications with different conventions, and logs whose prompts were cut.
 
@@ -56,30 +58,46 @@ class UsageConventionMixed(LogRule):
     def detect(self, log: Log) -> Iterator[Claim]:
         for account in accounts(log):
             odd = account.of(Convention.LEFT_OUT) + account.of(Convention.DOUBLED)
-            if len(odd) >= max(_FEWEST, _SHARE * len(account.rows)) and _is_wrong(log, account):
+            if len(odd) >= max(_fewest(log, odd), _SHARE * len(account.rows)) and _is_wrong(log, account, odd):
+                alike = not account.of(Convention.WHOLE) and _are_proven(log, odd)
                 for row in odd:
-                    yield self._claim(log, row, len(odd), len(account.rows))
+                    claim = self._claim(log, row, len(odd), len(account.rows))
+                    claim.severity = Severity.INFO if alike else self.severity
+                    yield claim
 
     def _claim(self, log: Log, row: int, odd: int, calls: int) -> Claim:
+        evidence = f"{log.prompt(row):,} tokens reported for a prompt of about {log.rows.prompt_tokens[row]:,}"
+        if log.rows.marks[row] & Mark.REST_ONLY:
+            evidence = f"more than the reported input was read or written: {log.prompt(row):,} tokens with it"
         return Claim(
             rule=self.name,
             where=Where.USAGE,
             after=row,
             field=log.usage_field(row),
-            severity=self.severity,
             cause="mixed",
-            evidence=(f"{log.prompt(row):,} tokens reported for a prompt of about {log.rows.prompt_tokens[row]:,}",),
+            evidence=(evidence,),
             message=f"In {odd:,} of {calls:,} calls of this application the input counts cached tokens in another way "
             "than the API does.",
         )
 
 
-def _is_wrong(log: Log, account: Account) -> bool:
+def _is_wrong(log: Log, account: Account, odd: list[int]) -> bool:
     """Say whether conventions differ, or all leave out what they report beside."""
+    fewest = _fewest(log, odd)
     if account.of(Convention.WHOLE):
-        return len(account.of(Convention.WHOLE)) >= _FEWEST
+        return len(account.of(Convention.WHOLE)) >= fewest
     left_out = account.of(Convention.LEFT_OUT)
-    return len(left_out) >= _FEWEST and all(log.cached(row) is not None for row in left_out)
+    return len(left_out) >= fewest and all(log.cached(row) is not None for row in left_out)
+
+
+def _fewest(log: Log, odd: list[int]) -> int:
+    """Return how many calls of each convention there must be: fewer where their own figures prove it."""
+    return _PROVEN if _are_proven(log, odd) else _FEWEST
+
+
+def _are_proven(log: Log, odd: list[int]) -> bool:
+    """Say whether the records show by themselves that they leave something out; then it has been added here."""
+    return all(log.rows.marks[row] & Mark.REST_ONLY for row in odd)
 
 
 RULES.add(UsageConventionMixed.name, UsageConventionMixed())

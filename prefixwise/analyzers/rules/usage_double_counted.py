@@ -71,8 +71,12 @@ class UsageDoubleCounted(LogRule):
             severity=self.severity,
             cause=doubled.pointer,
             evidence=(doubled.proof,),
-            message=f"The exported input of {doubled.input:,} tokens is the whole prompt, and {beside} stand beside it "
-            "as if they came on top.",
+            message=f"The exported input of {doubled.input:,} tokens "
+            + (
+                "holds the cached part twice: it is more than the prompt."
+                if doubled.is_more
+                else f"is the whole prompt, and {beside} stand beside it as if they came on top."
+            ),
         )
 
     def _counted(self, log: Log, row: int, calls: int) -> Claim:

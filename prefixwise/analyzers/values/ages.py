@@ -34,6 +34,12 @@ _PHRASES = (
     rf"for {_N} (?:sekund(?:er)?|minutt?(?:er)?|time[r]?|dage?r?|uger?|måneder?|år) siden",
     r"nyss|igår|idag",
     r"\d{1,6}\s?(?:秒|分钟|分鐘|分|小时|小時|時間|天|日|周|週間|个月|か月|ヶ月|年)前|刚刚|剛剛|たった今|昨天|昨日",
+    r"\d{1,6}\s?(?:초|분|시간|일|주|개월|달|년)\s?전|방금|어제",
+    r"\d{1,6}\s(?:секунд[уы]?|минут[уы]?|час(?:а|ов)?|дн(?:я|ей)|день|недел[юиь]|месяц(?:а|ев)?)\sназад",
+    r"только что|вчера|przed chwilą|wczoraj",
+    r"\d{1,6}\s(?:sekund[ęy]?|minut[ęy]?|godzin[ęy]?|dni|dzień|tygodni[ea]?|miesi[ąę]c[ey]?)\stemu",
+    r"\d{1,6}\s(?:saniye|dakika|saat|gün|hafta|ay|yıl)\sönce|az önce|dün",
+    r"(?:قبل|منذ)\s(?:\d{1,6}\s)?(?:ثانية|ثوان|دقيقة|دقيقتين|دقائق|ساعة|ساعتين|ساعات|يوم|يومين|أيام|أسبوع|شهر)|الآن|أمس",
 )
 AGE = r"(?i:(?<![\w-])(?:" + "|".join(_PHRASES) + r")(?!\w))"
 """A pattern for any of them."""
@@ -41,7 +47,7 @@ _AGE = re.compile(AGE)
 _ONE_OF = (
     "ago|earlier|old|in |now|yesterday|today|tomorrow|last|vor|eben|gestern|heute|il y a|instant|hier|aujourd|hace|há|"
     "ahora|agora|ayer|ontem|hoy|hoje| fa|proprio|ieri|oggi|geleden|zojuist|zonet|gisteren|vandaag|sedan|siden|nyss|"
-    "igår|idag|前|刚|剛|たった|昨"
+    "igår|idag|前|刚|剛|たった|昨|전|방금|어제|назад|только|вчера|temu|chwil|wczoraj|önce|dün|قبل|منذ|الآن|أمس"
 )
 _HINTS = tuple(_ONE_OF.split("|"))
 """Every phrase holds one of these: looking for them costs a fraction of the pattern."""

@@ -1,4 +1,4 @@
-"""Names of months and days of the week in a dozen languages, as prompts write them."""
+"""Names of months and days of the week in some twenty languages, as prompts write them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ januar februar marts april maj juni juli august september oktober november decem
 stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
 января/янв февраля/фев марта апреля/апр мая июня июля августа/авг сентября/сен октября/окт ноября/ноя декабря/дек
 ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
+ledna února března dubna května června července srpna září října listopadu prosince
+január február március április május június július augusztus szeptember október november december
+ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου
+januari februari maret april mei juni juli agustus september oktober november desember
+يناير فبراير مارس أبريل/ابريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
+ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר
 """
 _DAYS = """
 monday/mon tuesday/tue/tues wednesday/wed thursday/thu/thur/thurs friday/fri saturday/sat sunday/sun
@@ -31,6 +38,13 @@ mandag tirsdag onsdag torsdag fredag lørdag søndag
 poniedziałek wtorek środa czwartek piątek sobota niedziela
 понедельник вторник среда четверг пятница суббота воскресенье
 pazartesi salı çarşamba perşembe cuma cumartesi pazar
+понеділок вівторок середа четвер п'ятниця субота неділя
+pondělí úterý středa čtvrtek pátek sobota neděle
+hétfő kedd szerda csütörtök péntek szombat vasárnap
+maanantai tiistai keskiviikko torstai perjantai lauantai sunnuntai
+δευτέρα τρίτη τετάρτη πέμπτη παρασκευή σάββατο κυριακή
+senin selasa rabu kamis jumat sabtu minggu
+الاثنين/الإثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد
 """
 
 

@@ -27,10 +27,13 @@ _NOW = word_set(
     iat nbf asof local utc gmt heute jetzt aktuell aktuelle aktuelles datum uhrzeit zeit zeitstempel stand
     wochentag aujourd'hui aujourd maintenant heure jour hoy ahora fecha hora actual oggi ora data adesso hoje
     agora vandaag nu tijd huidige idag dato klockan tid dzisiaj dziś godzina сегодня сейчас дата время
+    сьогодні зараз dnes nyní ma most tänään nyt kello päivämäärä σήμερα τώρα bugün şimdi saat tarih sekarang
+    waktu tanggal الآن اليوم التاريخ الوقت الساعة היום עכשיו תאריך שעה
     """
 )
 _NOW_PHRASE = re.compile(
-    r"(?i)\b(?:as of|as at|it is|it's|il est|son las|sono le)\s|今日|今天|現在|现在|日時|日期|时间|本日"
+    r"(?i)\b(?:as of|as at|it is|it's|il est|son las|sono le)\s"
+    r"|今日|今天|現在|现在|当前|當前|目前|日時|日期|时间|時間|時刻|本日|오늘|현재|지금|날짜|시각|시간"
 )
 _PLANNED = word_set(
     """

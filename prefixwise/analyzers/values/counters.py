@@ -19,10 +19,13 @@ _TELLING = word_set(
     percent % attempt attempts try tries retry retries iteration iterations iter loop count counter counts total
     progress messages calls requests credits credit quota context elapsed uptime duration runtime countdown
     completed pending processed seen consumed available characters chars unread queue cycle cycles pass tick
-    ticks sequence seq exchanges replies interactions verbleibend übrig runde schritt versuch restant restants
-    étape restante restantes paso rimanenti passo resterend stap kvar
+    ticks sequence seq exchanges replies interactions verbleibend verbleibende verbleibendes verbraucht übrig runde
+    schritt versuch restant restants étape restante restantes tour tentative paso intento ronda quedan rimanenti passo
+    tentativo resterend stap poging kvar steg осталось шаг попытка раунд pozostało krok próba kalan adım deneme
+    المتبقي المتبقية الخطوة المحاولة
     """
 )
+_TELLING_PHRASE = re.compile(r"残り|残高|残量|回目|剩余|剩餘|第|轮|輪|步骤|ステップ|남은|단계|번째|회차")
 _OTHERWISE = word_set(
     """
     price prices age zip postal postcode phone year version port room clause section article chapter figure
@@ -36,6 +39,8 @@ _RUNNING = word_set("remaining left used spent consumed so far")
 _UNIT = re.compile(r"(?<=\d)\s?(?:[kKmMhs]|min)(?!\w)|(?<=\s)of(?=\s)")
 _SIGNS = re.compile(r"[\d\s,._:%/$€£'’()\u00a0\u202f+–—-]+")
 _CODE = re.compile(r"\d-\d|\d\.\d+\.\d{1,2}(?!\d)")
+_BESIDE = 8
+"""Characters beside a number in which scripts without spaces say what is counted."""
 _MIXED = 0.6
 """Share of steps in one direction from which a labelled number still counts as a counter: budgets are refilled."""
 
@@ -58,7 +63,7 @@ def counter(place: Quoted, series: Sequence[str] = ()) -> Candidate | None:
     steady = max(rising, 1 - rising)
     # A word beside the number says what is counted; the words of a far heading often speak of something else.
     words = place.label_words | place.words_before | place.words_behind | frozenset(" ".join(place.scope[:2]).split())
-    told = bool(words & _TELLING)
+    told = bool(words & _TELLING or _TELLING_PHRASE.search(place.left[-_BESIDE:] + place.right[:_BESIDE]))
     limit = bool((place.label_words | place.words_before) & _LIMITS) and not words & _RUNNING
     of_its_own = bool((place.label_words | place.words_before) & _OTHERWISE) and not place.label_words & _TELLING
     denied = limit or of_its_own

@@ -40,7 +40,6 @@ _TIME = re.compile(
       | (?P<h2>\d{{1,2}})\.(?P<m2>\d\d)(?:\.(?P<s2>\d\d))?(?=\s?(?:Uhr|[ap]\.?m\b))
       | (?P<h3>\d{{1,2}})\s?[hH]\s?(?P<m3>\d\d)(?:\s?(?:m|min|:)?\s?(?P<s3>\d\d)s?)?(?!\w)
       | (?P<h4>\d{{1,2}})(?=\s?(?:[aApP]\.?[mM]\b|Uhr\b|o['’]clock))
-      | (?P<h5>\d{{1,2}})[時时点](?:(?P<m5>\d{{1,2}})分)?(?:(?P<s5>\d{{1,2}})秒)?
       | (?<=\dT)(?P<h6>\d\d)(?:(?P<m6>\d\d)(?P<s6>\d\d)?)?
     )
     (?:\s?(?P<half>[aApP])\.?\s?[mM]\b\.?)?
@@ -63,7 +62,15 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(rf"(?<!\w)({_WORD})\.?\s(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.])(?:,?\s(\d{{4}})(?!\d))?")
 _MONTH_YEAR = re.compile(rf"(?<!\w)({_WORD})\.?,?\s(?:del?\s)?(\d{{4}})(?!\w)")
 _CALL = re.compile(r"datetime\((\d{4}), (\d\d?), (\d\d?)(?:, (\d\d?)(?:, (\d\d?)(?:, (\d\d?)(?:, (\d{1,6}))?)?)?)?")
-_CHINESE = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})日")
+_CHINESE = re.compile(r"(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号號일]")
+_CHINESE_TIME = re.compile(
+    r"(?:(午前|上午|早上|凌晨|오전|午後|下午|晚上|오후)\s?)?(?<!\d)(\d{1,2})\s?[時时点點시](?![間间])"
+    r"(?:\s?(\d{1,2})\s?[分분])?(?:\s?(\d{1,2})\s?[秒초])?"
+)
+_AFTER_NOON = frozenset({"午後", "下午", "晚上", "오후"})
+# Scripts that put no spaces between words; what stands beside a number there is no part of it.
+_UNSPACED = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
+_PARTS_OF_DATES = frozenset("年月日号號時时点點間间分秒午前後上下早凌晨晚小")
 _WEEK = re.compile(
     r"(?<!\w)(?:(\d{4})-?W(\d\d)(?:-?([1-7]))?"
     r"|(?:(?:calendar |ISO )?week|KW|CW|Kalenderwoche|semaine|semana|settimana|vecka|uge)\s?#?(\d{1,2})"
@@ -77,6 +84,8 @@ _COMPACT_TIME = re.compile(r"(?<=\d{8}[T_-])(\d\d)(\d\d)(\d\d)?(?!\d)(Z\b)?")
 
 def parts(window: str) -> Iterator[Part]:
     """Yield every date, time and day name of a window; they may overlap."""
+    if _UNSPACED.search(window):
+        window = "".join([" " if _is_beside(character) else character for character in window])
     characters = set(window)
     if not _DIGITS.isdisjoint(characters):
         for hint, pattern, make in _MAKERS:
@@ -87,6 +96,10 @@ def parts(window: str) -> Iterator[Part]:
     for match in _DAY_NAME.finditer(window):
         if (day := DAYS.get(match[1].lower())) is not None:
             yield Part(match.start(), match.end(), weekday=day)
+
+
+def _is_beside(character: str) -> bool:
+    return _UNSPACED.match(character) is not None and character not in _PARTS_OF_DATES
 
 
 def _date(match: re.Match[str], year: int, month: int, day: int, *, flip: bool = False) -> Part | None:
@@ -150,6 +163,15 @@ def _chinese(match: re.Match[str]) -> Part | None:
     return _date(match, int(match[1] or 0), int(match[2]), int(match[3]))
 
 
+def _chinese_time(match: re.Match[str]) -> Part | None:
+    hour, minute, second = int(match[2]), int(match[3] or 0), int(match[4] or 0)
+    hour += 12 if match[1] in _AFTER_NOON and hour < 12 else 0
+    if hour > 24 or minute > 59 or second > 59:
+        return None
+    precision = Precision.SECOND if match[4] else Precision.MINUTE if match[3] else Precision.HOUR
+    return Part(match.start(), match.end(), time=hour * 3600.0 + minute * 60 + second, precision=precision)
+
+
 def _week(match: re.Match[str]) -> Part | None:
     number, year = int(match[2] or match[4]), int(match[1] or match[5] or 0)
     if not 1 <= number <= 53:
@@ -167,7 +189,7 @@ def _week(match: re.Match[str]) -> Part | None:
 def _time(match: re.Match[str]) -> Part | None:
     """Return a time of day if there is such a one."""
     hour, minute, second = (
-        next((match[name + mark] for mark in ("", "2", "3", "5", "6") if match[name + mark]), None) for name in "hms"
+        next((match[name + mark] for mark in ("", "2", "3", "6") if match[name + mark]), None) for name in "hms"
     )
     hour = hour or match["h4"]
     half, fraction = (match["half"] or "").lower(), match["f"]
@@ -212,10 +234,11 @@ _MAKERS: tuple[tuple[frozenset[str], re.Pattern[str], Callable[[re.Match[str]], 
     (frozenset(" /-"), _DAY_FIRST, _day_first),
     (frozenset(" "), _MONTH_FIRST, _month_first),
     (frozenset(" "), _MONTH_YEAR, _month_year),
-    (frozenset("月"), _CHINESE, _chinese),
+    (frozenset("月월"), _CHINESE, _chinese),
+    (frozenset("時时点點시"), _CHINESE_TIME, _chinese_time),
     (frozenset("WwKkCSsu"), _WEEK, _week),
     (frozenset("("), _CALL, _call),
     (frozenset("T_-"), _COMPACT, _iso),
     (frozenset("T_-"), _COMPACT_TIME, _compact_time),
-    (frozenset(":.hHTUamP時时点o"), _TIME, _time),
+    (frozenset(":.hHTUamPo"), _TIME, _time),
 )

@@ -43,7 +43,8 @@ class Clock(msgspec.Struct, frozen=True):
 
 _BARE = re.compile(r"(?<![\w.,/-])(\d{8,19})(\.\d{1,9})?(?![\w/-]|[.,]\d)")
 _JOIN = re.compile(
-    r"(?:[\s,T|·•–—_(:-]|\)\s?){0,4}(?:(?:at|on|um|the|den|le|el|à|às|a las|alle|ore|om|kl\.?|klo|o|de)[\s,]{1,2})?"
+    r"(?:[\s,T|·•–—_(:-]|\)\s?){0,4}(?:[（(]?(?:[日月火水木金土](?:曜日?)?|(?:星期|周|週)[一二三四五六日天]|[월화수목금토일]요일)[)）]?)?"
+    r"(?:г\.)?[\s,、，،の]{0,2}(?:(?:at|on|um|the|den|le|el|à|às|a las|alle|ore|om|kl\.?|klo|o|de)[\s,]{1,2})?"
 )
 
 

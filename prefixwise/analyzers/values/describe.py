@@ -99,7 +99,7 @@ def _readings(before: str, after: str, hunk: Hunk, quote: Quoted, series: Sequen
     found = [reading for reading in values if reading is not None]
     if all(reading.confidence is Confidence.POSSIBLE for reading in found):
         found += filter(None, (examples(before, after, hunk),))
-    return [*found, *filter(None, (prose(quote, hunk),))]
+    return [*found, *filter(None, (prose(quote, hunk, before, after),))]
 
 
 def _same_words(before: str, after: str, hunk: Hunk) -> Candidate | None:

@@ -53,6 +53,8 @@ _STRONG = word_set(
     uname sandbox container pod kernel untracked staged terminal arch architecture distro
     """
 )
+_EDITOR = word_set("editor ide vscode cursor jetbrains workspace env environment")
+_EDITOR_PARTS = word_set("cursor line column selection viewport visible range tab tabs active open file files row")
 _NOT_HERE = word_set(
     """
     memory memories passages documents sources name title subject
@@ -74,7 +76,8 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     shaped = all(_is_place(value) for value in values if value) and any(values)
     if shaped and (place.scope_words & _WORDS or all(map(_OWN_PATH.match, values))):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("paths, files or hosts of the machine",))
-    told = label & _STRONG and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values)
+    told = bool(label & _STRONG or (label & _EDITOR_PARTS and _words_around(place) & _EDITOR))
+    told = told and not label & _NOT_HERE and all(len(value.split()) <= 8 for value in values)
     if told or _HOST_BEFORE.search(place.left):
         return Candidate(SpanKind.ENVIRONMENT, Confidence.LIKELY, ("the words before it speak of the environment",))
     if shaped:
@@ -82,6 +85,11 @@ def environment(place: Quoted, hunk: Hunk) -> Candidate | None:
     if place.swapped and place.scope_words & _STRONG:
         return Candidate(SpanKind.ENVIRONMENT, Confidence.POSSIBLE, ("stands in a block about the environment",))
     return None
+
+
+def _words_around(place: Quoted) -> frozenset[str]:
+    """Return the words of what speaks of a value from farther away than its label."""
+    return frozenset(word for name in place.scope[1:] for word in name.split())
 
 
 def _git_of(place: Quoted) -> str | None:

@@ -44,9 +44,12 @@ _MADE = word_set(
     """
     trace span request session message msg reply conversation chat thread run call invocation execution job
     transaction txn ticket reference ref token key salt seed hash digest checksum fingerprint signature sig
-    event cursor canary boundary marker
+    event cursor canary boundary marker anfrage nachricht vorgang auftrag requête demande solicitud mensaje richiesta
+    pedido aanvraag bericht заявка запрос talep
     """
 )
+_NUMBERED = word_set("no nr num number nummer numéro número numero №")
+"""Words between what is numbered and its number."""
 
 
 def identifier(place: Quoted) -> Candidate | None:
@@ -57,7 +60,8 @@ def identifier(place: Quoted) -> Candidate | None:
     if not first or not second or _another_thing(first) or _another_thing(second):
         return None
     labels = place.label_words | _key_before(place)
-    is_id, made = bool(labels & _ID), bool(labels & _MADE)
+    made = bool(labels & _MADE)
+    is_id = bool(labels & _ID) or (made and bool(labels & _NUMBERED))
     shapes = identifier_shape(first), identifier_shape(second)
     sure = True
     if shapes[0] and shapes[1]:
@@ -152,6 +156,7 @@ def _token_at(line: str, at: int) -> str:
 
 
 def _key_before(place: Quoted) -> frozenset[str]:
-    """Return the word before the value where no sign parts them: `Request 7f31a2`, `#7f31`, `nonce 41ab`."""
+    """Return the word before the value where no sign parts them: `Request 7f31a2`, `#7f31`, `Message no. 41`."""
     left = place.left.rstrip(" #\"'`([")
-    return frozenset(re.findall(r"[^\W_]+", left[-24:].lower())[-1:])
+    before = re.findall(r"[^\W_]+|№", left[-24:].lower())
+    return frozenset(before[-2:] if before and before[-1] in _NUMBERED else before[-1:])

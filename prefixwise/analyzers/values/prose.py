@@ -15,6 +15,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:['’-][^\W\d_]+)*")
 _PIECE = re.compile(r"\S+")
 _STOP = re.compile(r"[.!?。][\"'”)\]]?(?:\s|\Z)|\n")
 _ITEM = re.compile(r"(?m)^\s{0,8}(?:[-*+•]|\[?\(?\d{1,3}[.)\]])\s+\S")
+_MARK = re.compile(r"(?:[-*+•]|\[?\(?\d{1,3}[.)\]])\s+")
+_FEW = 2
 _CODE = re.compile(r"[{}<>;=|\\]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -35,14 +37,21 @@ _RECALLED = word_set(
 )
 
 
-def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
-    """Return the reading of a difference as replaced prose, None where it is too short or no prose."""
+def prose(place: Quoted, hunk: Hunk, before: str = "", after: str = "") -> Candidate | None:
+    """Return the reading of a difference as replaced prose, None where it is too short or no prose.
+
+    Args:
+        place: The values in their context.
+        hunk: The difference.
+        before: The whole earlier text, where the list in which it stands may be looked at.
+        after: The whole later text.
+    """
     texts = hunk.before_text[:_LONGEST], hunk.after_text[:_LONGEST]
     longest = max(texts, key=len)
     count = word_count(longest)
     recalled = bool(place.scope_words & _RECALLED)
     if count < 4 or not is_prose(longest):
-        return _short(place) if recalled and place.swapped else None
+        return (_short(place) if recalled and place.swapped else None) or _other_items(before, after, hunk)
     sentences = _sentences(longest)
     items = len(_ITEM.findall(longest))
     named = bool(place.scope_words & _RETRIEVED)
@@ -52,6 +61,8 @@ def prose(place: Quoted, hunk: Hunk) -> Candidate | None:
     if all(text.strip() for text in texts) and _same_build(*texts):
         evidence.append("both sides are built alike")
     sure = named or sentences >= 2 or items >= 2 or count >= 12
+    if not sure and (listed := _other_items(before, after, hunk)) is not None:
+        return listed
     return Candidate(SpanKind.PROSE, Confidence.LIKELY if sure else Confidence.POSSIBLE, tuple(evidence))
 
 
@@ -61,6 +72,37 @@ def _short(place: Quoted) -> Candidate | None:
     if any(word_count(line) < 3 or not is_prose(line) for line in lines) or not place.new.value[:1].isalpha():
         return None
     return Candidate(SpanKind.PROSE, Confidence.LIKELY, ("words in a line under a heading for recalled text",))
+
+
+def _other_items(before: str, after: str, hunk: Hunk) -> Candidate | None:
+    """Return the reading of a list that has other items of prose in the later text, the first of them short."""
+    one, other = _list_around(before, hunk.before_start), _list_around(after, hunk.after_start)
+    gone, come = [line for line in one if line not in other], [line for line in other if line not in one]
+    if not gone or len(come) < _FEW or not all(map(is_prose, [*gone, *come])):
+        return None
+    if sum(map(word_count, come)) < _FEW * len(come):
+        return None
+    return Candidate(SpanKind.PROSE, Confidence.LIKELY, (f"a list with {len(come)} other items",))
+
+
+def _list_around(text: str, at: int) -> list[str]:
+    """Return the items of the list in which a place lies, without their marks; none where it lies in none."""
+    begin, stop = text.rfind("\n\n", max(0, at - _LONGEST), at), text.find("\n\n", at, at + _LONGEST)
+    lines = text[max(begin, 0) if begin >= 0 else max(0, at - _LONGEST) : stop if stop >= 0 else at + _LONGEST]
+    start = at - (begin if begin >= 0 else max(0, at - _LONGEST))
+    items: list[str] = []
+    inside = False
+    end = 0
+    for line in lines.splitlines(keepends=True):
+        end += len(line)
+        if _ITEM.match(line):
+            items.append(_MARK.sub("", line.strip(), count=1))
+        elif line.strip() and items:
+            if inside:
+                break
+            items = []
+        inside = inside or (bool(items) and end > start)
+    return items if inside else []
 
 
 def word_count(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -108,10 +109,19 @@ def turn(kind: str, item: Any) -> Turn:
         role = "assistant" if named == "model" else named  # as the template opens the answer
     parts = item.get("parts")
     if isinstance(parts, dict):
-        return Turn(role, (_part("/parts", parts),))
+        return Turn(role, tuple(_parts("/parts", parts)))
     if not isinstance(parts, list):
         return Turn(role, (text_part("", item),))
-    return Turn(role, tuple(_part(f"/parts/{index}", part) for index, part in enumerate(parts)))
+    return Turn(role, tuple(found for index, part in enumerate(parts) for found in _parts(f"/parts/{index}", part)))
+
+
+def _parts(pointer: str, part: Any) -> Iterator[Part]:
+    """Yield the sealed thoughts that a part carries, and what it says."""
+    if isinstance(part, dict):
+        for key in ("thoughtSignature", "thought_signature"):
+            if isinstance(part.get(key), str) and part[key]:
+                yield Part(f"{pointer}/{key}", part[key])
+    yield _part(pointer, part)
 
 
 def _part(pointer: str, part: Any) -> Part:
