@@ -37,7 +37,7 @@ demo: $(VENV)/.base  ## Install into .venv and report on the example logs
 	$(BIN)/prefixwise diff 'fixtures/logs/desk-clock.jsonl#0' 'fixtures/logs/desk-clock.jsonl#1'
 
 test: $(VENV)/.dev $(VOCABULARIES)  ## Install what tests need and run the whole suite
-	$(RUN) -m pytest -q
+	$(RUN) -m pytest -q -n auto --dist worksteal
 
 check: $(VENV)/.dev  ## Format, lint, types, layers, generated docs
 	$(BIN)/ruff format --check .
