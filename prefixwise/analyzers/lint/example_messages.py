@@ -19,7 +19,9 @@ def may_hold_examples(pair: Compared) -> bool:
         return False
     one, other = pair.log.outlines.messages[pair.before][:-1], pair.log.outlines.messages[pair.after][:-1]
     at = pair.same_items - len(pair.log.outlines.head[pair.after])
-    return min(len(one), len(other)) >= _FEW and one != other and at < len(other) and not set(one).isdisjoint(other)
+    is_model = pair.log.outlines.is_model  # "Understood." is said in many conversations, and is no example
+    asked = {content for content in one if not is_model.get(content)}
+    return min(len(one), len(other)) >= _FEW and one != other and at < len(other) and not asked.isdisjoint(other)
 
 
 def examples_change(pair: Compared) -> SpanChange | None:

@@ -20,6 +20,8 @@ _STABLE = 2
 _FORMS = 3
 _OWN = 0.5
 """Forms in a conversation from which on there are too many for an experiment, or for kinds of user."""
+_CROWD, _OWN_OF_CROWD = 10, 0.3
+"""So many forms are no kinds of user any more; then fewer a conversation are too many."""
 _HEAD = ""
 _MODEL = frozenset({"model", "modelId"})
 _FORMATS = frozenset({"response_format"})
@@ -60,7 +62,7 @@ def _settle_forms(log: Log, claims: list[Claim]) -> None:
     family = log.applications[claims[0].after]
     conversations = {log.conversations.conversation[row] for row in log.families[family]}
     forms = len(claims) + 1
-    if forms >= _FORMS and forms > _OWN * len(conversations):
+    if forms >= _FORMS and forms > (_OWN if forms < _CROWD else _OWN_OF_CROWD) * len(conversations):
         return
     # Order says nothing to a model, so nobody experiments with it; it costs no more than one entry a form, though.
     severity = Severity.INFO if RULES.get(claims[0].rule).variants_are_meant else Severity.LOW
