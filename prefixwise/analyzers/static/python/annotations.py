@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 
 from prefixwise.analyzers.static.names import Judgement
-from prefixwise.analyzers.static.python.frames import Frame, Instance
-from prefixwise.analyzers.static.python.globals import class_named
+from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.modules import path_of
-from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Moving, Value
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Moving, Typed, Value
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _SETS = frozenset({"set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"})
@@ -38,8 +37,7 @@ def annotated(frame: Frame, annotation: ast.expr | None) -> Value | None:
         return Value(items=(Item(UNKNOWN, many=True),), marks=(set_mark(frame, node),))
     if not name[:1].isupper() or isinstance(node, ast.Subscript):
         return None
-    owner = class_named(frame.world, frame.module, path)
-    return Value(ref=Instance(owner)) if owner is not None else None
+    return Value(pieces=UNKNOWN.pieces, ref=Typed(frame.module, path))
 
 
 def _unwrapped(node: ast.expr | None) -> ast.expr | None:

@@ -25,7 +25,6 @@ from prefixwise.analyzers.static.python.values import (
     listed,
     one_of,
     settled,
-    stirs,
     text_of,
 )
 
@@ -221,7 +220,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         literal = frame.value(key).literal
         if isinstance(literal, str):
             found = found.with_field(literal, value)
-        elif stirs(value):
+        elif value.stirs:
             found = found.with_field(f"[{ast.unparse(key)[:40]}]", value)
     sinks.at_dict(frame, node, found)
     return found
@@ -243,7 +242,7 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     def result(inner: frozenset[int]) -> Value:
         _, marks = frame.closed(frame.value(node.key), inner)
         value, _ = frame.closed(frame.value(node.value), inner)
-        return Value(fields=(("*", value),) if stirs(value) else (), marks=marks)
+        return Value(fields=(("*", value),) if value.stirs else (), marks=marks)
 
     return _in_loops(frame, node.generators, result)
 

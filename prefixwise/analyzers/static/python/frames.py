@@ -56,16 +56,16 @@ class Closure(NamedTuple):
 
 
 class Global(NamedTuple):
-    """A variable of another module."""
+    """A variable of another module, by the path of that."""
 
-    module: Module
+    path: str
     name: str
 
 
 class Submodule(NamedTuple):
-    """A module of the package."""
+    """A module of the package, by its path."""
 
-    module: Module
+    path: str
 
 
 class World:

@@ -58,6 +58,11 @@ def framework_value(frame: Frame, site: Site) -> Value | None:
     return construct(frame, site) if construct is not None else None
 
 
+def is_framework_name(path: str) -> bool:
+    """Say whether a call by this path may give a message or template."""
+    return any(part in _ROLES or part in _NAMES for part in path.split(".")[-2:])
+
+
 def _message(frame: Frame, site: Site, role: str, *, is_template: bool) -> Value:
     content = site.argument(0, "content", "template", "prompt")
     text = content.value if content is not None else UNKNOWN
@@ -173,3 +178,4 @@ _CONSTRUCTORS: dict[str, Constructor] = {
     "jinja2.Template": _jinja,
     "string.Template": _string_template,
 }
+_NAMES = frozenset(name.split(".")[0] for name in _CONSTRUCTORS)

@@ -17,13 +17,14 @@ from prefixwise.analyzers.static.python.values import (
     either,
     movings,
     one_of,
-    stirs,
     unknown,
 )
 from prefixwise.analyzers.static.volatile import Frequency
 
 MOST_DEPTH = 3
 """How many calls a value is followed through."""
+MOST_DEPTH_BY_NAME = 2
+"""The same for a value for which only its name speaks."""
 MOST_NESTED = 8
 _MOST_VARIANTS = 24
 CACHED = frozenset({"cache", "lru_cache", "cache_data", "cache_resource", "memoize", "memoized", "cached", "ttl_cache"})
@@ -78,8 +79,8 @@ def invoke(
         apart: It runs beside other calls of the same function.
     """
     world = frame.world
-    moves = any(stirs(value) for value in given.values) or (receiver is not None and stirs(receiver))
-    if moves and frame.depth >= MOST_DEPTH:
+    moves = any(value.stirs for value in given.values) or (receiver is not None and receiver.stirs)
+    if moves and frame.depth >= (MOST_DEPTH if any(map(_is_sure, given.values)) else MOST_DEPTH_BY_NAME):
         given, receiver, moves = Arguments(), _bare(receiver), False
     given = Arguments(
         tuple(map(_plain, given.positional)), tuple((name, _plain(value)) for name, value in given.keywords)
@@ -104,6 +105,10 @@ def invoke(
 
 def _bare(receiver: Value | None) -> Value | None:
     return Value(ref=receiver.ref) if receiver is not None else None
+
+
+def _is_sure(value: Value) -> bool:
+    return any(not moving.origin.named for moving in movings(value))
 
 
 class Calling(NamedTuple):
@@ -205,12 +210,10 @@ def _as_place(parameter: ast.arg) -> ast.expr:
 
 def unbound(frame: Frame, function: Function, parameter: ast.arg) -> Value:
     """Return what a parameter is where no call says it: by its default and its annotation."""
-    value = unknown(parameter.arg)
     typed = annotated(frame, parameter.annotation)
-    if typed is not None:
-        value = typed
+    value = typed if typed is not None else unknown(parameter.arg)
     default = _default(frame.world, function, parameter.arg)
-    if default is not None and stirs(default):
+    if default is not None and default.stirs:
         value = either(value, default)
     return value
 

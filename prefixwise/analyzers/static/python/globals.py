@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefixwise.analyzers.static.python.frames import Frame, Global, World
+from prefixwise.analyzers.static.python.frames import Frame, Global, Submodule, World
 from prefixwise.analyzers.static.python.modules import Class, Function, Module
 from prefixwise.analyzers.static.python.values import UNKNOWN, Value, unknown
 from prefixwise.analyzers.static.volatile import Frequency
@@ -35,10 +35,24 @@ def resolved(world: World, value: Value) -> Value:
         return UNKNOWN
     world.busy.add(ref)
     try:
-        found = global_value(world, ref.module, ref.name)
+        module = world.package.module(ref.path)
+        found = _defined(world, module, ref.name) if module is not None else None
     finally:
         world.busy.discard(ref)
     return found if found is not None else unknown(ref.name, fixed=True)
+
+
+def _defined(world: World, module: Module, name: str) -> Value | None:
+    """Return the same without a look at the body of the module, where it defines a function or class."""
+    if name in module.functions:
+        return Value(ref=module.functions[name])
+    return Value(ref=module.classes[name]) if name in module.classes else global_value(world, module, name)
+
+
+def submodule_value(world: World, path: str, name: str) -> Value | None:
+    """Return what a name at the top of the module at `path` stands for, None where it stands for nothing."""
+    module = world.package.module(path)
+    return _defined(world, module, name) if module is not None else None
 
 
 def module_frame(world: World, module: Module) -> Frame:
@@ -66,10 +80,10 @@ def lineage(world: World, owner: Class) -> Iterator[Class | None]:
 def class_named(world: World, module: Module, path: str) -> Class | None:
     """Return the class of the package that a dotted name in a module stands for."""
     first, _, rest = path.partition(".")
-    value = global_value(world, module, first)
+    value = _defined(world, module, first)
     for name in filter(None, rest.split(".")):
-        inner = getattr(value.ref, "module", None) if value is not None else None
-        value = global_value(world, inner, name) if isinstance(inner, Module) else None
+        ref = value.ref if value is not None else None
+        value = submodule_value(world, ref.path, name) if isinstance(ref, Submodule) else None
     return value.ref if value is not None and isinstance(value.ref, Class) else None
 
 

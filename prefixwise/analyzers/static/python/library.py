@@ -33,7 +33,6 @@ from prefixwise.analyzers.static.python.values import (
     leaves,
     listed,
     settled,
-    stirs,
     text_of,
     unknown,
 )
@@ -325,7 +324,7 @@ SEED = "(seed)"
 @_functions("random.seed numpy.random.seed np.random.seed")
 def _seed(frame: Frame, site: Site) -> Value:
     given = _first(site)
-    if given is not None and not stirs(given.value):
+    if given is not None and not given.value.stirs:
         frame.env[SEED] = UNKNOWN
     return UNKNOWN
 
@@ -338,7 +337,7 @@ def is_seeded(frame: Frame) -> bool:
 @_functions("random.Random numpy.random.default_rng np.random.default_rng random.SystemRandom")
 def _generator(frame: Frame, site: Site) -> Value:
     given = _first(site)
-    is_fixed = given is not None and not stirs(given.value) and frame.function is not None
+    is_fixed = given is not None and not given.value.stirs and frame.function is not None
     return UNKNOWN if is_fixed else Value(ref=Dotted("random"))
 
 

@@ -10,8 +10,8 @@ from prefixwise.analyzers.static.names import judge
 from prefixwise.analyzers.static.python.calls import SCOPE, WINDOW, judge_call
 from prefixwise.analyzers.static.python.frames import Bound, Dotted, Frame, Instance, Submodule
 from prefixwise.analyzers.static.python.functions import Arguments, invoke
-from prefixwise.analyzers.static.python.globals import find_method, global_value, resolved
-from prefixwise.analyzers.static.python.modules import Class, path_of
+from prefixwise.analyzers.static.python.globals import class_named, find_method, global_value, resolved, submodule_value
+from prefixwise.analyzers.static.python.modules import Class, Module, path_of
 from prefixwise.analyzers.static.python.objects import attribute_of
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock
 from prefixwise.analyzers.static.python.values import (
@@ -21,6 +21,7 @@ from prefixwise.analyzers.static.python.values import (
     Gap,
     Item,
     Moving,
+    Typed,
     Value,
     leaves,
     one_of,
@@ -67,8 +68,8 @@ def load(frame: Frame, node: ast.Name) -> Value:
     value_at_top = global_value(frame.world, frame.module, name)
     if value_at_top is not None:
         if value_at_top.is_open:
-            value_at_top = unknown(name, fixed=True)
-        return named(frame, node, value_at_top, name)
+            return unknown(name, fixed=True)
+        return value_at_top
     if name in _BUILTINS or frame.module.path in frame.world.modules:
         return Value(ref=Dotted(name))
     return unknown(name)
@@ -85,12 +86,14 @@ def named(frame: Frame, node: ast.expr, value: Value, path: str) -> Value:
         return value
     judged = judge(path) if path else None
     if judged is None:
+        if value.ref is not None:
+            return value
         return value if any(isinstance(piece, Gap) and piece.fixed for piece in value.pieces) else unknown(path)
     origin = frame.origin(node, judged, path)._replace(named=True)
     function = frame.function
     if function is not None and any(parameter.arg == path for parameter in function.parameters):
         origin = origin._replace(weak=(function.key, path))
-    return Value(pieces=(Moving(origin, (), frame.loops),))
+    return Value(pieces=(Moving(origin, (), frame.loops),), ref=value.ref)
 
 
 def attribute(frame: Frame, node: ast.Attribute, base: Value | None = None) -> Value:
@@ -109,8 +112,13 @@ def attribute(frame: Frame, node: ast.Attribute, base: Value | None = None) -> V
         return known if known is not None else of_value(frame, node, base, path)
     if known is None:
         known = of_value(frame, node, frame.value(node.value), path)
-    has_call = any(isinstance(inner, ast.Call) for inner in ast.walk(node.value))
-    return named(frame, node, known, node.attr if has_call else path)
+    return named(frame, node, known, node.attr if _has_call(node.value) else path)
+
+
+def _has_call(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Await):
+        node = node.value
+    return not isinstance(node, ast.Name)
 
 
 def _own_attribute(frame: Frame, name: str) -> Value | None:
@@ -130,8 +138,12 @@ def of_value(frame: Frame, node: ast.Attribute, base: Value, path: str) -> Value
     if isinstance(ref, Dotted) and not base.pieces and base.items is None:
         return _of_dotted(frame, node, f"{ref.name}.{name}")
     if isinstance(ref, Submodule):
-        value = global_value(frame.world, ref.module, name)
+        value = submodule_value(frame.world, ref.path, name)
         return value if value is not None else unknown(path)
+    if isinstance(ref, Typed) and isinstance(ref.module, Module):
+        owner = class_named(frame.world, ref.module, ref.path)
+        if owner is not None:
+            return _of_instance(frame, owner, Value(ref=Instance(owner)), name)
     field = base.field(name)
     if field is not None:
         return field

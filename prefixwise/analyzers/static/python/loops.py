@@ -17,7 +17,6 @@ from prefixwise.analyzers.static.python.values import (
     Value,
     constant,
     one_of,
-    stirs,
     text_of,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
@@ -54,7 +53,7 @@ def _counter(frame: Frame, node: ast.expr, loop: int) -> Value | None:
 def _member(iterable: Value) -> Value:
     if iterable.items is not None:
         values = [item.value for item in iterable.items]
-        if len(values) <= _MANY or any(stirs(value) for value in values):
+        if len(values) <= _MANY or any(value.stirs for value in values):
             return one_of(values)
         return UNKNOWN
     if iterable.fields is not None:

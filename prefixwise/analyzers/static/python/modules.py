@@ -182,6 +182,12 @@ class Module:
         end_column = node.end_col_offset if node.end_col_offset is not None else node.col_offset
         return self._offset(node.lineno, node.col_offset), self._offset(end_line, end_column)
 
+    def text_of(self, node: ast.AST) -> str:
+        """Return the text of a function, its decorators with it."""
+        decorators = getattr(node, "decorator_list", [])
+        first = min([getattr(node, "lineno", 1), *(item.lineno for item in decorators)])
+        return "\n".join(self._lines[first - 1 : getattr(node, "end_lineno", first)])
+
     def sure_place(self, node: ast.expr) -> tuple[int, int]:
         """Return the offsets of an expression, though it stand in an f-string.
 

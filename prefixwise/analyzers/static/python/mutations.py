@@ -19,7 +19,6 @@ from prefixwise.analyzers.static.python.values import (
     Moving,
     Value,
     settled,
-    stirs,
 )
 
 
@@ -184,7 +183,7 @@ def set_key(frame: Frame, target: ast.Subscript, held: Value, value: Value) -> V
     _, marks = frame.gathered(key_of(target), key)
     marks += _beside_others(frame, target, target)
     inner, _ = frame.gathered(key_of(target), value)
-    found = held.with_field("*", inner) if stirs(inner) else replace(held, fields=held.fields or ())
+    found = held.with_field("*", inner) if inner.stirs else replace(held, fields=held.fields or ())
     return replace(found, marks=_and(found.marks, marks))
 
 

@@ -12,7 +12,7 @@ from prefixwise.analyzers.static.python.frames import Bound, Closure, Dotted, Fr
 from prefixwise.analyzers.static.python.functions import Arguments, invoke, selves_of
 from prefixwise.analyzers.static.python.globals import find_method, lineage
 from prefixwise.analyzers.static.python.modules import Class, Function, path_of
-from prefixwise.analyzers.static.python.values import UNKNOWN, Value, capped, one_of, stirs, unknown
+from prefixwise.analyzers.static.python.values import UNKNOWN, Value, capped, one_of, unknown
 from prefixwise.analyzers.static.volatile import Frequency
 
 _FIELDS = frozenset({"field", "Field", "attrib", "ib"})
@@ -94,7 +94,7 @@ def construct(frame: Frame, owner: Class, given: Arguments) -> Value:
     else:
         names = list(owner.annotations)
         fields = (*zip(names, given.positional, strict=False), *given.keywords)
-    kept = tuple((name, value) for name, value in fields if stirs(value))
+    kept = tuple((name, value) for name, value in fields if value.stirs)
     return replace(bare, fields=kept or None)
 
 

@@ -18,7 +18,6 @@ from prefixwise.analyzers.static.python.values import (
     constant,
     joined,
     leaves,
-    stirs,
 )
 
 _MOST_REPEATED = 100_000
@@ -64,7 +63,7 @@ def _of_sets(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value:
 
 def _divided(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value:
     if is_number(left) or is_number(right):
-        return left if stirs(left) else UNKNOWN
+        return left if left.stirs else UNKNOWN
     return joined([printed(frame, left, node.left), ("/",), printed(frame, right, node.right)])
 
 

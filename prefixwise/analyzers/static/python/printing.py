@@ -24,7 +24,6 @@ from prefixwise.analyzers.static.python.values import (
     constant,
     joined,
     moved,
-    stirs,
     text_of,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
@@ -123,7 +122,7 @@ def added(frame: Frame, left: Value, left_node: ast.expr, right: Value, right_no
         return constant(left.literal + right.literal)
     if is_number(left) and is_number(right):
         return UNKNOWN
-    if is_clock(left) and not stirs(right) and not isinstance(right.literal, str):
+    if is_clock(left) and not right.stirs and not isinstance(right.literal, str):
         return left
     return joined([printed(frame, left, left_node), printed(frame, right, right_node)])
 

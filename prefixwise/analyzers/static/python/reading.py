@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prefixwise.analyzers.static.python import expressions, statements  # noqa: F401 - they register what they evaluate
@@ -12,16 +11,11 @@ from prefixwise.analyzers.static.python.globals import module_frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
 from prefixwise.analyzers.static.python.modules import Function, Module
 from prefixwise.analyzers.static.python.package import Package
+from prefixwise.analyzers.static.python.relevance import Relevance
 from prefixwise.analyzers.static.python.values import Hop
 from prefixwise.analyzers.static.sources import Quote, Source
 from prefixwise.analyzers.static.volatile import Volatile
 from prefixwise.core.finding import Confidence, Step
-
-_PROMPTS = re.compile(
-    r"prompt|system|role|messages|instruction|backstory|generate_content|converse|invoke_model|completion",
-    re.IGNORECASE,
-)
-"""What a file that holds a prompt says somewhere."""
 
 
 def read_python(
@@ -37,22 +31,22 @@ def read_python(
         builders: Functions that build prompts: `name`, `Class.name` or `package.module:name`.
     """
     world = World(Package(sources), frozenset(builders))
-    for path in sorted(wanted):
-        if _PROMPTS.search(sources[path].text) or world.builders:
-            module = world.package.module(path)
-            if module is not None:
-                _look_at(world, module)
+    relevance = Relevance(world.package, sources, wanted, bool(world.builders))
+    for path, functions in relevance.modules.items():
+        module = world.package.module(path)
+        if module is not None:
+            _look_at(world, module, functions)
     found = [_volatile(world, hit) for hit in world.hits.all(world.bound)]
     return tuple(found), tuple(note for _, note in sorted(world.package.notes.items()))
 
 
-def _look_at(world: World, module: Module) -> None:
+def _look_at(world: World, module: Module, functions: Iterable[Function]) -> None:
     try:
         module_frame(world, module)
     except RecursionError:
         world.package.notes[module.path] = f"{module.path}: not followed, it is nested too deeply"
         return
-    for function in _functions(module):
+    for function in functions:
         try:
             if function.owner is not None:
                 run_method(world, function)
@@ -61,12 +55,6 @@ def _look_at(world: World, module: Module) -> None:
         except RecursionError:
             note = f"{module.path}:{function.node.lineno}: {function.name} not followed, it is nested too deeply"
             world.package.notes[module.path] = note
-
-
-def _functions(module: Module) -> Iterator[Function]:
-    yield from module.functions.values()
-    for owner in module.classes.values():
-        yield from owner.methods.values()
 
 
 def _volatile(world: World, hit: Hit) -> Volatile:

@@ -39,7 +39,6 @@ from prefixwise.analyzers.static.python.values import (
     constant_text,
     leaves,
     movings,
-    stirs,
     text_of,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
@@ -204,7 +203,7 @@ def at_name(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
     """Take note of what moves in a text that a variable with the name of a prompt holds."""
     if name in CACHE_KEYS:
         _cache_key(frame, node, name, value)
-    if not value.pieces or not stirs(value):
+    if not value.pieces or not value.stirs:
         return
     is_system = is_system_name(name) or name in ONLY_PROMPTS
     if is_system or is_prompt_name(name):
@@ -214,7 +213,7 @@ def at_name(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
 def at_return(frame: Frame, node: ast.expr, value: Value) -> None:
     """Take note of what moves in a text that a function gives which by its name builds prompts."""
     function = frame.function
-    if function is None or not value.pieces or not stirs(value):
+    if function is None or not value.pieces or not value.stirs:
         return
     if any(name.rsplit(".", 1)[-1] in CACHED for name in function.decorators):
         value = capped(value, Frequency.PROCESS)

@@ -115,11 +115,12 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> bool:
     if before.items is not None:
         put(frame, node.target, extended(frame, node.target, before, given, node.value))
         return True
+    given = stepped(frame, given, node, f"added to `{path_of(node.target)}`")
     value = added(frame, before, node.target, given, node.value)
     value = _kept_order(frame, key_of(node.target), value)
-    put(frame, node.target, stepped(frame, value, node, f"added to `{path_of(node.target)}`"))
+    put(frame, node.target, value)
     if isinstance(node.target, ast.Name):
-        sinks.at_name(frame, node.target, node.target.id, frame.env[node.target.id])
+        sinks.at_name(frame, node.target, node.target.id, value)
     return True
 
 
@@ -338,31 +339,27 @@ def _import(frame: Frame, node: ast.Import) -> bool:
 
 def _module_value(frame: Frame, level: int, dotted: str) -> Value:
     path = frame.world.package.find(frame.module.path, level, dotted)
-    module = frame.world.package.module(path) if path is not None and path != frame.module.path else None
-    return Value(ref=Submodule(module)) if module is not None else Value(ref=Dotted(dotted))
+    is_other = path is not None and path != frame.module.path
+    return Value(ref=Submodule(path)) if path is not None and is_other else Value(ref=Dotted(dotted))
 
 
 @_executes(ast.ImportFrom)
 def _import_from(frame: Frame, node: ast.ImportFrom) -> bool:
     package, dotted = frame.world.package, node.module or ""
     path = package.find(frame.module.path, node.level, dotted)
-    module = package.module(path) if path is not None and path != frame.module.path else None
+    path = None if path == frame.module.path else path
     for alias in node.names:
         if alias.name == "*":
+            module = package.module(path) if path is not None else None
             if module is not None:
                 frame.stars.append(module)
             continue
         inner = package.find(frame.module.path, node.level, f"{dotted}.{alias.name}")
-        if inner is not None and inner != path and not _defines(module, alias.name):
-            value = _module_value(frame, node.level, f"{dotted}.{alias.name}")
-        elif module is not None:
-            value = Value(ref=Global(module, alias.name))
+        if inner is not None and inner not in (path, frame.module.path):
+            value = Value(ref=Submodule(inner))
+        elif path is not None:
+            value = Value(ref=Global(path, alias.name))
         else:
             value = Value(ref=Dotted(f"{dotted}.{alias.name}" if dotted else alias.name))
         frame.bind(alias.asname or alias.name, value)
     return True
-
-
-def _defines(module: object, name: str) -> bool:
-    functions, classes = getattr(module, "functions", {}), getattr(module, "classes", {})
-    return name in functions or name in classes

@@ -6,7 +6,7 @@ Values are never changed; what a statement does to one gives another.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, Union
 
@@ -89,12 +89,22 @@ class Slot(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One of several texts, by a condition."""
+    """One of several texts, by a condition; something changes by itself in at least one of them."""
 
     ways: tuple[tuple[Piece, ...], ...]
 
 
+class Typed(NamedTuple):
+    """Of a value that is not known: what its annotation says, as written in a module."""
+
+    module: Hashable
+    path: str
+
+
 Piece = Union[str, Moving, Element, Gap, Slot, Choice]  # noqa: UP007 - recursive
+
+
+_STIRRING = (Moving, Element, Slot, Choice)
 
 
 class _Missing(Enum):
@@ -123,6 +133,7 @@ class Value:
         fields: Keys with a known name of a mapping, or attributes of an object.
         marks: What moves its members as a whole: no order, or a window over them.
         ref: What it is a name of: a dotted name, a function, a class, an instance, a template.
+        stirs: Whether anything in it changes by itself.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -131,6 +142,16 @@ class Value:
     fields: tuple[tuple[str, Value], ...] | None = None
     marks: tuple[Moving, ...] = ()
     ref: Hashable = None
+    stirs: bool = field(init=False, compare=False, default=False)
+
+    def __post_init__(self) -> None:
+        stirs = (
+            bool(self.marks)
+            or any(isinstance(piece, _STIRRING) for piece in self.pieces)
+            or any(item.value.stirs for item in self.items or ())
+            or any(value.stirs for _, value in self.fields or ())
+        )
+        object.__setattr__(self, "stirs", stirs)
 
     @property
     def is_open(self) -> bool:
@@ -139,7 +160,7 @@ class Value:
             self.items is None
             and self.fields is None
             and not self.marks
-            and self.ref is None
+            and (self.ref is None or isinstance(self.ref, Typed))
             and self.literal is MISSING
             and all(isinstance(piece, Gap) for piece in self.pieces)
         )
@@ -218,18 +239,42 @@ def leaves(pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece
 
 
+def _is_same(first: Piece, second: Piece) -> bool:
+    """Say whether two pieces are the same, however they got here."""
+    if first is second:
+        return True
+    if isinstance(first, Moving) and isinstance(second, Moving):
+        return first.origin == second.origin
+    return first == second
+
+
+def _ways(rest: tuple[tuple[Piece, ...], tuple[Piece, ...]]) -> tuple[tuple[Piece, ...], ...]:
+    """Return two ways as those of one choice, though they be choices themselves, each way once."""
+    found: list[tuple[Piece, ...]] = []
+    for way in rest:
+        inner = way[0].ways if len(way) == 1 and isinstance(way[0], Choice) else (way,)
+        found += (new for new in inner if not any(_are_same(new, known) for known in found))
+    return tuple(found)
+
+
+def _are_same(first: tuple[Piece, ...], second: tuple[Piece, ...]) -> bool:
+    return len(first) == len(second) and all(map(_is_same, first, second))
+
+
 def _choice(first: tuple[Piece, ...], second: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    shared = 0
-    while shared < min(len(first), len(second)) and (
-        first[shared] is second[shared] or first[shared] == second[shared]
-    ):
-        shared += 1
-    rest = (first[shared:], second[shared:])
+    """Return one of two texts, what they have in common at both ends kept apart."""
+    most = min(len(first), len(second))
+    head = next((index for index in range(most) if not _is_same(first[index], second[index])), most)
+    most -= head
+    tail = next((index for index in range(most) if not _is_same(first[-1 - index], second[-1 - index])), most)
+    rest = (first[head : len(first) - tail], second[head : len(second) - tail])
+    before, behind = first[:head], first[len(first) - tail :]
     if not any(rest):
         return first
-    whole = (*first[:shared], Choice(rest))
-    size = sum(1 for _ in leaves(whole))
-    return whole if size <= _MOST_PIECES else bounded(tuple(leaves(whole)))
+    if not any(isinstance(piece, _STIRRING) for way in rest for piece in way):
+        return (*before, *max(rest, key=constant_text), *behind)  # which of them it is makes no difference
+    whole = (*before, Choice(_ways(rest)), *behind)
+    return whole if sum(1 for _ in leaves(whole)) <= _MOST_PIECES else bounded(tuple(leaves(whole)))
 
 
 def _either_items(first: tuple[Item, ...], second: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -277,26 +322,16 @@ def one_of(values: Iterable[Value]) -> Value:
     return UNKNOWN if found is None else found
 
 
-def stirs(value: Value) -> bool:
-    """Say whether anything in a value changes by itself."""
-    if value.marks or any(isinstance(piece, Moving | Element | Slot) for piece in leaves(value.pieces)):
-        return True
-    return any(stirs(item.value) for item in value.items or ()) or any(stirs(inner) for _, inner in value.fields or ())
-
-
 def movings(value: Value) -> Iterator[Moving]:
     """Go through all that changes by itself in a value."""
+    if not value.stirs:
+        return
     yield from value.marks
     yield from (piece for piece in leaves(value.pieces) if isinstance(piece, Moving))
     for item in value.items or ():
         yield from movings(item.value)
     for _, inner in value.fields or ():
         yield from movings(inner)
-
-
-def elements(value: Value) -> list[Element]:
-    """Return the loop elements in a value."""
-    return [piece for piece in leaves(text_of(value)) if isinstance(piece, Element)]
 
 
 Change = Callable[[Piece], Union[Piece, None]]  # noqa: UP007
@@ -316,7 +351,7 @@ def _pieces_mapped(pieces: tuple[Piece, ...], change: Change) -> tuple[Piece, ..
 
 def mapped(value: Value, change: Change) -> Value:
     """Return a value with every piece that is no constant changed, or left out where `change` gives None."""
-    if not stirs(value):
+    if not value.stirs:
         return value
     marks = []
     for mark in value.marks:
@@ -353,9 +388,10 @@ def through(value: Value, hop: Hop) -> Value:
     """Return a value that has gone one step further."""
 
     def further(piece: Moving) -> Moving:
-        if len(piece.hops) >= _MOST_HOPS or (piece.hops and piece.hops[-1] == hop):
+        if len(piece.hops) >= _MOST_HOPS:
             return piece
-        return piece._replace(hops=(*piece.hops, hop))
+        kept = piece.hops[:-1] if piece.hops and piece.hops[-1].note == hop.note else piece.hops
+        return piece._replace(hops=(*kept, hop))
 
     return moved(value, further)
 
