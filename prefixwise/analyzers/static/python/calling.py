@@ -25,19 +25,10 @@ from prefixwise.analyzers.static.python.methods import METHODS
 from prefixwise.analyzers.static.python.modules import Class, Function, path_of
 from prefixwise.analyzers.static.python.mutations import key_of, put
 from prefixwise.analyzers.static.python.objects import construct
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
 from prefixwise.analyzers.static.python.printing import printed
 from prefixwise.analyzers.static.python.sites import Site, site_of
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Value,
-    joined,
-    leaves,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, joined, text_of
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _KEEPS_TEXT = re.compile(

@@ -14,14 +14,13 @@ from prefixwise.analyzers.static.python.lookups import attribute, indexed, load
 from prefixwise.analyzers.static.python.loops import element_of
 from prefixwise.analyzers.static.python.modules import Function
 from prefixwise.analyzers.static.python.operators import combined
+from prefixwise.analyzers.static.python.pieces import Moving, leaves
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
     Item,
-    Moving,
     Value,
     constant,
     joined,
-    leaves,
     listed,
     one_of,
     settled,

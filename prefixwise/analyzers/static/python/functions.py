@@ -15,6 +15,7 @@ from prefixwise.analyzers.static.python.values import (
     Value,
     capped,
     either,
+    light,
     movings,
     one_of,
     unknown,
@@ -56,7 +57,7 @@ _NO_OUTCOME = Outcome(UNKNOWN)
 
 def _plain(value: Value) -> Value:
     """Return an argument without what matters only to its name."""
-    return UNKNOWN if value.is_open else value
+    return UNKNOWN if value.is_open else light(value)
 
 
 def invoke(
@@ -85,6 +86,7 @@ def invoke(
     given = Arguments(
         tuple(map(_plain, given.positional)), tuple((name, _plain(value)) for name, value in given.keywords)
     )
+    receiver = light(receiver) if receiver is not None else None
     loops = frame.loops if moves or closure is not None else ()
     depth = frame.depth + 1 if moves else 0
     key = (function.key, given, receiver, loops, depth, closure, apart)
@@ -94,11 +96,15 @@ def invoke(
             given, receiver = Arguments(), _bare(receiver)
             key = (function.key, given, receiver, loops, depth, closure, apart)
     if key not in world.calls:
-        if function.key in world.busy or world.nesting >= MOST_NESTED or variants >= 4 * _MOST_VARIANTS:
+        is_busy = function.key in world.busy or world.nesting >= MOST_NESTED
+        if is_busy or variants >= 4 * _MOST_VARIANTS or not world.budget.allows():
             world.cuts += 1
             return _NO_OUTCOME
         world.variants[function.key] = variants + 1
-        world.calls[key] = _outcome(world, function, given, receiver, Calling(loops, depth, closure, apart))
+        found = _outcome(world, function, given, receiver, Calling(loops, depth, closure, apart))
+        if not world.budget.is_spent:
+            world.calls[key] = found
+        return found
     outcome: Outcome = world.calls[key]
     return outcome
 
@@ -134,8 +140,8 @@ def _outcome(world: World, function: Function, given: Arguments, receiver: Value
     bound = dict(frame.env)
     _run(frame, function)
     return Outcome(
-        value=result(frame, function),
-        selves=tuple((name, value) for name, value in frame.env.items() if name.startswith("self.")),
+        value=light(result(frame, function)),
+        selves=tuple((name, light(value)) for name, value in frame.env.items() if name.startswith("self.")),
         added=tuple(_added(frame, bound)),
     )
 

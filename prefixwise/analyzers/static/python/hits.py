@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.python.values import Hop, Moving
+from prefixwise.analyzers.static.python.pieces import Hop, Moving
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
 

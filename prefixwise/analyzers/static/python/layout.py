@@ -8,7 +8,7 @@ from typing import NamedTuple
 from prefixwise.analyzers.static.names import judge
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
-from prefixwise.analyzers.static.python.values import (
+from prefixwise.analyzers.static.python.pieces import (
     Choice,
     Element,
     Gap,

@@ -13,21 +13,9 @@ from prefixwise.analyzers.static.python.functions import Arguments, invoke
 from prefixwise.analyzers.static.python.globals import class_named, find_method, global_value, resolved, submodule_value
 from prefixwise.analyzers.static.python.modules import Class, Module, path_of
 from prefixwise.analyzers.static.python.objects import attribute_of
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock
-from prefixwise.analyzers.static.python.values import (
-    MISSING,
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Typed,
-    Value,
-    leaves,
-    one_of,
-    text_of,
-    unknown,
-)
+from prefixwise.analyzers.static.python.values import MISSING, UNKNOWN, Item, Typed, Value, one_of, text_of, unknown
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _BUILTINS = frozenset(dir(builtins))

@@ -7,18 +7,8 @@ import ast
 from prefixwise.analyzers.static.names import Judgement
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.modules import path_of
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Piece,
-    Value,
-    constant,
-    one_of,
-    text_of,
-)
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, one_of, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _COUNTERS = frozenset({"range", "count", "itertools.count"})

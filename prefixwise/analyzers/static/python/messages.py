@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prefixwise.analyzers.static.python.layout import Section
-from prefixwise.analyzers.static.python.values import Gap, Item, Moving, Origin, Piece, Value, text_of
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Origin, Piece
+from prefixwise.analyzers.static.python.values import Item, Value, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Confidence, Where
 

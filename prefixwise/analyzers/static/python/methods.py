@@ -10,6 +10,7 @@ from prefixwise.analyzers.static.python import mutations
 from prefixwise.analyzers.static.python.calls import AGE
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.frameworks import note_template
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, in_format, is_clock, printed
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import (
@@ -20,20 +21,7 @@ from prefixwise.analyzers.static.python.templates import (
     inserted,
     replaced,
 )
-from prefixwise.analyzers.static.python.values import (
-    MISSING,
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Piece,
-    Value,
-    joined,
-    leaves,
-    listed,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import MISSING, UNKNOWN, Item, Value, joined, listed, text_of
 
 Method = Callable[[Frame, Site, Value], Value | None]
 METHODS: dict[str, Method] = {}

@@ -11,15 +11,9 @@ from prefixwise.analyzers.static.names import judge
 from prefixwise.analyzers.static.python.calls import FINISHED, WINDOW
 from prefixwise.analyzers.static.python.frames import Frame, stepped
 from prefixwise.analyzers.static.python.modules import path_of
+from prefixwise.analyzers.static.python.pieces import Hop, Moving
 from prefixwise.analyzers.static.python.sites import Site
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Hop,
-    Item,
-    Moving,
-    Value,
-    settled,
-)
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, settled
 
 
 def key_of(node: ast.expr) -> str:

@@ -13,19 +13,8 @@ from prefixwise.analyzers.static.python.functions import Arguments, invoke
 from prefixwise.analyzers.static.python.globals import find_method
 from prefixwise.analyzers.static.python.modules import Function
 from prefixwise.analyzers.static.python.objects import PRINTING, prints_address
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Gap,
-    Item,
-    Moving,
-    Origin,
-    Piece,
-    Value,
-    constant,
-    joined,
-    moved,
-    text_of,
-)
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Origin, Piece
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, joined, moved, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _ADDRESS = Judgement(

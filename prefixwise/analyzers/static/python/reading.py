@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prefixwise.analyzers.static.python import expressions, statements  # noqa: F401 - they register what they evaluate
+from prefixwise.analyzers.static.python.budget import MOST_OF_AN_ENTRY
 from prefixwise.analyzers.static.python.frames import World
 from prefixwise.analyzers.static.python.functions import run_method, run_root
 from prefixwise.analyzers.static.python.globals import module_frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
 from prefixwise.analyzers.static.python.modules import Function, Module
 from prefixwise.analyzers.static.python.package import Package
+from prefixwise.analyzers.static.python.pieces import Hop
 from prefixwise.analyzers.static.python.relevance import Relevance
-from prefixwise.analyzers.static.python.values import Hop
 from prefixwise.analyzers.static.sources import Quote, Source
 from prefixwise.analyzers.static.volatile import Volatile
 from prefixwise.core.finding import Confidence, Step
@@ -36,18 +37,24 @@ def read_python(
         module = world.package.module(path)
         if module is not None:
             _look_at(world, module, functions)
+    for entry in world.budget.cut:
+        path = entry.rsplit(":", 1)[0]
+        note = f"{entry}: what it calls was followed for {MOST_OF_AN_ENTRY:,} expressions, and no further"
+        world.package.notes.setdefault(path, note)
     found = [_volatile(world, hit) for hit in world.hits.all(world.bound)]
     return tuple(found), tuple(note for _, note in sorted(world.package.notes.items()))
 
 
 def _look_at(world: World, module: Module, functions: Iterable[Function]) -> None:
     try:
+        world.budget.begin(f"{module.path}:1")
         module_frame(world, module)
     except RecursionError:
         world.package.notes[module.path] = f"{module.path}: not followed, it is nested too deeply"
         return
     for function in functions:
         try:
+            world.budget.begin(f"{module.path}:{function.node.lineno}")
             if function.owner is not None:
                 run_method(world, function)
             else:

@@ -12,6 +12,7 @@ from prefixwise.analyzers.static.python.layout import Prompt, Section, frequency
 from prefixwise.analyzers.static.python.messages import Messages, content_of, messages_of, role_of, text_in, tools_of
 from prefixwise.analyzers.static.python.modules import Class, Function
 from prefixwise.analyzers.static.python.objects import called
+from prefixwise.analyzers.static.python.pieces import Hop, Moving, constant_text, leaves
 from prefixwise.analyzers.static.python.sink_names import (
     AGENT_KEYS,
     CACHE_KEYS,
@@ -31,16 +32,7 @@ from prefixwise.analyzers.static.python.sink_names import (
 )
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import Filling
-from prefixwise.analyzers.static.python.values import (
-    Hop,
-    Moving,
-    Value,
-    capped,
-    constant_text,
-    leaves,
-    movings,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import Value, capped, movings, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
 

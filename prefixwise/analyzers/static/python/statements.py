@@ -23,8 +23,9 @@ from prefixwise.analyzers.static.python.frames import (
 from prefixwise.analyzers.static.python.loops import element_of
 from prefixwise.analyzers.static.python.modules import Class, Function, FunctionNode, path_of
 from prefixwise.analyzers.static.python.mutations import extended, key_of, put, set_key, without_first
+from prefixwise.analyzers.static.python.pieces import Element, Moving, Piece
 from prefixwise.analyzers.static.python.printing import added, is_number
-from prefixwise.analyzers.static.python.values import UNKNOWN, Element, Item, Moving, Piece, Value, mapped, unknown
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, mapped, unknown
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 Handler = TypeVar("Handler", bound=Callable[..., bool])

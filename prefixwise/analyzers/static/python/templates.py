@@ -11,18 +11,9 @@ from typing import NamedTuple
 
 from prefixwise.analyzers.static.names import judge
 from prefixwise.analyzers.static.python.frames import Frame
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Piece, Slot, leaves, spliced
 from prefixwise.analyzers.static.python.printing import formatted, printed
-from prefixwise.analyzers.static.python.values import (
-    Gap,
-    Moving,
-    Piece,
-    Slot,
-    Value,
-    joined,
-    leaves,
-    spliced,
-    unknown,
-)
+from prefixwise.analyzers.static.python.values import Value, joined, unknown
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?([diouxXeEfFgGcrsa%])")
 _DOLLAR = re.compile(r"\$(?:\{(\w+)\}|(\w+)|\$)")
