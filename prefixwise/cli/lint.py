@@ -81,7 +81,7 @@ def lint(
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
+    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, uncollected
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
@@ -119,7 +119,8 @@ def lint(
     if others:
         known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
         beside = source_files(files.beside)
-        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
+        with uncollected():
+            sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
         if locked:
             held = locked_findings(others, read_lock(Path("prefixwise.lock")), context=known)
             sources = sources.with_findings(finding for finding in held if finding.rule in wanted)

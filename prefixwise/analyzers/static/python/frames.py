@@ -79,11 +79,11 @@ class World:
             methods that were left half looked at for it.
     """
 
-    def __init__(self, package: Package, builders: frozenset[str] = frozenset()) -> None:
+    def __init__(self, package: Package, builders: frozenset[str] = frozenset(), files: int = 1) -> None:
         self.package = package
         self.builders = builders
         self.hits = Hits()
-        self.budget = Budget()
+        self.budget = Budget(files)
         self.bound: set[tuple[str, str]] = set()
         self.modules: dict[str, Frame] = {}
         self.calls: dict[Hashable, Any] = {}

@@ -26,8 +26,8 @@ MOST_DEPTH = 3
 """How many calls a value is followed through."""
 MOST_DEPTH_BY_NAME = 2
 """The same for a value for which only its name speaks."""
-MOST_NESTED = 8
-_MOST_VARIANTS = 24
+MOST_NESTED = 5
+_MOST_VARIANTS = 12
 CACHED = frozenset({"cache", "lru_cache", "cache_data", "cache_resource", "memoize", "memoized", "cached", "ttl_cache"})
 
 

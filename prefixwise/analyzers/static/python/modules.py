@@ -157,6 +157,7 @@ class Module:
         self._shift = len(_BOM) if source.text.startswith(_BOM) else 0
         self.tree = parsed(source.text[self._shift :])
         self.remembered: dict[tuple[int, int], ast.expr] = {}
+        self._inner: dict[ast.AST, Function] = {}
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         for item in _top_level(self.tree.body):
@@ -168,6 +169,12 @@ class Module:
     @cached_property
     def _lines(self) -> list[str]:
         return re.split(r"\r\n|\n|\r", self.source.text[self._shift :])
+
+    def function(self, node: FunctionNode | ast.Lambda) -> Function:
+        """Return a function that stands inside another, the same one for the same node."""
+        if node not in self._inner:
+            self._inner[node] = Function(node, self)
+        return self._inner[node]
 
     def _offset(self, line: int, column: int) -> int:
         text = self._lines[line - 1]

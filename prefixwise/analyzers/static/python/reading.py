@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prefixwise.analyzers.static.python import expressions, statements  # noqa: F401 - they register what they evaluate
-from prefixwise.analyzers.static.python.budget import MOST_OF_AN_ENTRY
 from prefixwise.analyzers.static.python.frames import World
 from prefixwise.analyzers.static.python.functions import run_method, run_root
 from prefixwise.analyzers.static.python.globals import module_frame
@@ -31,15 +30,13 @@ def read_python(
         wanted: Paths whose prompts are looked at.
         builders: Functions that build prompts: `name`, `Class.name` or `package.module:name`.
     """
-    world = World(Package(sources), frozenset(builders))
+    world = World(Package(sources), frozenset(builders), len(wanted))
     relevance = Relevance(world.package, sources, wanted, bool(world.builders))
     for path, functions in relevance.modules.items():
         module = world.package.module(path)
         if module is not None:
             _look_at(world, module, functions)
-    for entry in world.budget.cut:
-        path = entry.rsplit(":", 1)[0]
-        note = f"{entry}: what it calls was followed for {MOST_OF_AN_ENTRY:,} expressions, and no further"
+    for path, note in world.budget.notes():
         world.package.notes.setdefault(path, note)
     found = [_volatile(world, hit) for hit in world.hits.all(world.bound)]
     return tuple(found), tuple(note for _, note in sorted(world.package.notes.items()))
@@ -47,14 +44,14 @@ def read_python(
 
 def _look_at(world: World, module: Module, functions: Iterable[Function]) -> None:
     try:
-        world.budget.begin(f"{module.path}:1")
+        world.budget.begin(module.path, 1)
         module_frame(world, module)
     except RecursionError:
         world.package.notes[module.path] = f"{module.path}: not followed, it is nested too deeply"
         return
     for function in functions:
         try:
-            world.budget.begin(f"{module.path}:{function.node.lineno}")
+            world.budget.begin(module.path, function.node.lineno)
             if function.owner is not None:
                 run_method(world, function)
             else:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from prefixwise.analyzers.static.python.pieces import (
     STIRRING,
     Change,
+    Choice,
     Gap,
     Hop,
     Moving,
@@ -53,6 +54,9 @@ class Item(NamedTuple):
     when: Hop | None = None
 
 
+_set = object.__setattr__
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value.
@@ -79,30 +83,32 @@ class Value:
     _text: tuple[Piece, ...] | None = field(init=False, compare=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        stirs = (
-            bool(self.marks)
-            or any(isinstance(piece, STIRRING) for piece in self.pieces)
-            or any(item.value.stirs for item in self.items or ())
-            or any(value.stirs for _, value in self.fields or ())
-        )
-        weight = 1 + len(self.marks) + sum(map(weight_of, self.pieces))
-        weight += sum(item.value.weight for item in self.items or ())
-        weight += sum(value.weight for _, value in self.fields or ())
-        object.__setattr__(self, "stirs", stirs)
-        object.__setattr__(self, "weight", weight)
+        stirs, weight = bool(self.marks), 1 + len(self.marks)
+        for piece in self.pieces:
+            if not isinstance(piece, str):
+                stirs = stirs or isinstance(piece, STIRRING)
+            weight += weight_of(piece) if isinstance(piece, Choice) else 1
+        for item in self.items or ():
+            stirs = stirs or item.value.stirs
+            weight += item.value.weight
+        for _, value in self.fields or ():
+            stirs = stirs or value.stirs
+            weight += value.weight
+        _set(self, "stirs", stirs)
+        _set(self, "weight", weight)
 
     def __hash__(self) -> int:
         """Return its hash, which is counted once: values are part of what remembered calls are known by."""
         if not self._hash:
             own = hash((self.pieces, self.literal, self.items, self.fields, self.marks, self.ref))
-            object.__setattr__(self, "_hash", own or 1)
+            _set(self, "_hash", own or 1)
         return self._hash
 
     @property
     def text(self) -> tuple[Piece, ...]:
         """What it prints as."""
         if self._text is None:
-            object.__setattr__(self, "_text", _text_of(self))
+            _set(self, "_text", _text_of(self))
         return self._text or ()
 
     @property
