@@ -28,7 +28,7 @@ from prefixwise.analyzers.static.python.objects import construct
 from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
 from prefixwise.analyzers.static.python.printing import printed
 from prefixwise.analyzers.static.python.sites import Site, site_of
-from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, joined, text_of
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Made, Value, joined, text_of
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _KEEPS_TEXT = re.compile(
@@ -38,6 +38,8 @@ _KEEPS_TEXT = re.compile(
 _READS = re.compile(
     r"^(?:read|exists|is_|has_|open|stat|write|mkdir|unlink|touch|count|index|find|startswith|endswith|close|wait|poll|kill)"
 )
+_CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
+"""Arguments that say what is printed, and are not printed."""
 _RUNS_APART = frozenset({"submit", "create_task", "run_in_executor", "start_soon", "ensure_future", "Thread"})
 
 
@@ -185,12 +187,13 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
     """Return what is known of a call of which nothing is: its arguments, where its name says that it keeps them."""
     if site.name[:1].isupper() and site.name[1:2].islower():
         fields = tuple((name, filling.value) for name, filling in site.keywords.items())
-        return Value(pieces=UNKNOWN.pieces if not fields else (), fields=fields or None)
+        return Value(fields=fields, ref=Made(site.name)) if fields else UNKNOWN
     if site.name in _RUNS_APART:
         _run_apart(frame, site)
     if not _KEEPS_TEXT.search(site.name):
         return UNKNOWN
-    texts = [printed(frame, filling.value, filling.node) for filling in site.fillings]
+    kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
+    texts = [printed(frame, filling.value, filling.node) for filling in kept]
     moving = [tuple(piece for piece in leaves(text) if isinstance(piece, Moving)) for text in texts]
     found = joined(moving)
     return Value(pieces=(*found.pieces, Gap())) if found.pieces else UNKNOWN

@@ -32,6 +32,10 @@ class Dotted(NamedTuple):
     name: str
 
 
+class Hidden(NamedTuple):
+    """Marks what the package says, but was not looked at: nothing is known of it, and its name is not asked."""
+
+
 class Instance(NamedTuple):
     """An object of a class of the package."""
 

@@ -168,6 +168,9 @@ def result(frame: Frame, function: Function) -> Value:
         value = one_of(frame.returns)
     if any(name.rsplit(".", 1)[-1] in CACHED for name in function.decorators):
         value = capped(value, Frequency.PROCESS)
+    elif function.kept:
+        per_object = all(path.startswith("self.") for path in function.kept)
+        value = capped(value, Frequency.SESSION if per_object else Frequency.PROCESS)
     elif "cached_property" in function.decorators or "functools.cached_property" in function.decorators:
         value = capped(value, Frequency.SESSION)
     return value

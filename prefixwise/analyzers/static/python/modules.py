@@ -47,6 +47,25 @@ class Function:
         """It yields."""
         return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(self.node))
 
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """Variables outside it in which it keeps what it gives, so that it is made once: asked for, set, returned."""
+        tested: set[str] = set()
+        stored: set[str] = set()
+        returned: set[str] = set()
+        outside: set[str] = set()
+        for node in own_nodes(self.node):
+            if isinstance(node, ast.If):
+                tested |= _paths_in(node.test)
+            elif isinstance(node, ast.Return) and node.value is not None:
+                returned |= _paths_in(node.value)
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                outside |= set(node.names)
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                stored.add(path_of(node))
+        kept = tested & stored & returned
+        return frozenset(path for path in kept if path in outside or path.startswith("self."))
+
     @property
     def parameters(self) -> list[ast.arg]:
         """Its parameters by position and by keyword, without `*args` and `**kwargs`."""
@@ -108,6 +127,10 @@ def _attributes_set(node: ast.AST) -> dict[str, None]:
         ):
             found[inner.attr] = None
     return found
+
+
+def _paths_in(node: ast.expr) -> set[str]:
+    return {path_of(inner) for inner in ast.walk(node) if isinstance(inner, ast.Name | ast.Attribute)}
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -40,7 +40,7 @@ def _object(frame: Frame, value: Value, node: ast.expr) -> tuple[Piece, ...]:
     if isinstance(ref, Dotted):
         return (Gap(ref.name, fixed=True),)
     if not isinstance(ref, Instance):
-        return (Gap(),)
+        return text_of(value) or (Gap(),)
     if prints_address(frame.world, ref.of):
         return frame.moving(node, _ADDRESS, ref.of.name).pieces
     method = next(filter(None, (find_method(frame.world, ref.of, name) for name in PRINTING)), None)

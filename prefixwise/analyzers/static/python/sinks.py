@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from prefixwise.analyzers.static.python.frames import Bound, Closure, Frame, Instance
@@ -40,6 +41,8 @@ _A_SENTENCE = 40
 """Characters of constant text that make a text a prompt, where only its name says so."""
 _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
+_SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
+"""Names of calls that look at a history once, and not again with the next message."""
 Given = dict[str, Filling]
 
 
@@ -56,7 +59,7 @@ def at_call(frame: Frame, site: Site) -> None:
         _send(frame, site, given, Strength.CALL)
     elif is_agent(site.name) and not in_package:
         _set_up(frame, site, given)
-    elif "messages" in given and not in_package:
+    elif "messages" in given and not in_package and not _only_holds(site.name):
         _send(frame, site, given, Strength.ROLE)
     elif is_chat(site.name) and site.positional and not in_package:
         _send(frame, site, {**given, "messages": site.positional[0]}, Strength.ROLE, only_messages=True)
@@ -67,6 +70,11 @@ def at_call(frame: Frame, site: Site) -> None:
     for name in CACHE_KEYS:
         if name in given:
             _cache_key(frame, given[name].node, name, given[name].value)
+
+
+def _only_holds(name: str) -> bool:
+    """Say whether what takes messages by this name is an object that holds them: an event, a state, a record."""
+    return name == "__init__" or (name[:1].isupper() and not name.endswith(("Request", "Prompt", "Params", "Input")))
 
 
 def _named(keywords: Iterable[tuple[str, Filling]]) -> Iterator[tuple[str, Filling]]:
@@ -119,6 +127,8 @@ def _one_text(value: Value) -> Messages:
 
 
 def _windows(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
+    if _SUMS_UP.search(sent.note) or (frame.function is not None and _SUMS_UP.search(frame.function.name)):
+        return
     for mark in messages.windows:
         evidence = (mark.origin.because,)
         hit = Hit(
@@ -163,7 +173,7 @@ def _cache_key(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
 
 def at_dict(frame: Frame, node: ast.Dict, value: Value) -> None:
     """Take note of what moves in a message, or in the body of a request."""
-    role = role_of(value) if value.field("role") is not None else ""
+    role = role_of(value) if _has_constant_role(node) else ""
     sent = frame.hop(node, "put into a message")
     if role in ("system", "developer"):
         lay_out(frame, Prompt([Section(Where.SYSTEM, content_of(value))], Strength.ROLE, sent))
@@ -176,6 +186,13 @@ def at_dict(frame: Frame, node: ast.Dict, value: Value) -> None:
             _cache_key(frame, inner, name, value.field(name) or Value())
         elif name in ONLY_PROMPTS and isinstance(name, str):
             at_name(frame, inner, name, value.field(name) or Value())
+
+
+def _has_constant_role(node: ast.Dict) -> bool:
+    """Say whether a message says its role itself; one that is told its role is judged where it is sent."""
+    pairs = zip(node.keys, node.values, strict=True)
+    roles = [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "role"]
+    return any(not isinstance(value, ast.Name) or value.id.isupper() for value in roles)
 
 
 def _body(frame: Frame, node: ast.Dict, given: Given) -> None:

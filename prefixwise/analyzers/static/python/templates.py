@@ -9,8 +9,8 @@ from dataclasses import replace
 from string import Formatter
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.names import judge
 from prefixwise.analyzers.static.python.frames import Frame
+from prefixwise.analyzers.static.python.naming import judge_placeholder
 from prefixwise.analyzers.static.python.pieces import Gap, Moving, Piece, Slot, leaves, spliced
 from prefixwise.analyzers.static.python.printing import formatted, printed
 from prefixwise.analyzers.static.python.values import Value, joined, unknown
@@ -44,7 +44,7 @@ def _text(frame: Frame, name: str, filling: Filling | None, spec: str = "") -> t
         return (Gap(name),)
     pieces = formatted(frame, filling.value, filling.node, spec)
     if filling.value.is_open and all(isinstance(piece, Gap) for piece in pieces):
-        judged = judge(name) if name.isidentifier() else None
+        judged = judge_placeholder(name) if name.isidentifier() else None
         if judged is not None:
             return frame.moving(filling.node, judged, name).pieces
     return pieces

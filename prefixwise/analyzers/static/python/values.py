@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
+from prefixwise.analyzers.static.name_words import words
 from prefixwise.analyzers.static.python.pieces import (
     STIRRING,
     Change,
@@ -28,6 +29,12 @@ from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _MOST_HOPS = 14
 _MOST_ITEMS = 200
+_SHOWN = words(
+    """text content contents parts template prompt instruction instructions system system_prompt system_instruction
+    description function function_declarations parameters input_schema schema tools message messages title question
+    examples value values data"""
+)
+"""Fields of objects from outside that reach a prompt; others (ids, times, settings) are about the object."""
 _MOST_WEIGHT = 400
 """Parts of a value that goes from call to call."""
 
@@ -37,6 +44,12 @@ class Typed(NamedTuple):
 
     module: Hashable
     path: str
+
+
+class Made(NamedTuple):
+    """Marks an object of a class from outside by its name: it has the fields that it was given, and prints as text."""
+
+    name: str
 
 
 class _Missing(Enum):
@@ -164,7 +177,8 @@ def _text_of(value: Value) -> tuple[Piece, ...]:
         return (*marks, *value.pieces)
     found: list[Piece] = list(marks)
     for key, inner in value.fields or ():
-        found += [key, *inner.text]
+        if value.ref is None or (not key.startswith("_") and (key in _SHOWN or not isinstance(value.ref, Made))):
+            found += [key, *inner.text]
     for item in value.items or ():
         found += item.value.text
     return bounded(tuple(found))

@@ -104,7 +104,6 @@ MOVES = [
     ("json.dumps(list(set(POOL)), sort_keys=True)", "unordered iteration", "process", ""),
     ("dict.fromkeys(set(POOL))", "unordered iteration", "process", ""),
     ("json.dumps(vars(client))", "key order", "session", ""),
-    ("client.__dict__", "key order", "session", ""),
     ("prompt_with", "identifier", "process", ""),
     ("repr(lambda: 1)", "identifier", "process", ""),
     ("locale.format_string('%d', 1200)", "locale", "deploy", ""),
