@@ -21,6 +21,7 @@ from prefixwise.analyzers.static.python.frameworks import framework_value
 from prefixwise.analyzers.static.python.functions import Outcome, invoke
 from prefixwise.analyzers.static.python.library import LIBRARY, is_seeded
 from prefixwise.analyzers.static.python.lookups import named
+from prefixwise.analyzers.static.python.loops import with_elements
 from prefixwise.analyzers.static.python.methods import METHODS
 from prefixwise.analyzers.static.python.modules import Class, Function, path_of
 from prefixwise.analyzers.static.python.mutations import key_of, put
@@ -50,7 +51,7 @@ def call(frame: Frame, node: ast.Call, *, awaited: bool = False) -> Value:
     sinks.at_call(frame, site)
     elements = site.elements()
     if elements and not any(isinstance(piece, Element) for piece in leaves(text_of(value))):
-        value = _with_elements(value, elements)
+        value = with_elements(value, elements)
     return named(frame, node, value, _telling_name(site)) if value == UNKNOWN else value
 
 
@@ -66,13 +67,6 @@ def _telling_name(site: Site) -> str:
     while isinstance(inner, ast.Attribute):
         inner = inner.value
     return site.path if isinstance(inner, ast.Name) else site.name
-
-
-def _with_elements(value: Value, elements: tuple[Element, ...]) -> Value:
-    if value.items is not None or value.fields is not None or value.marks:
-        return value
-    pieces = tuple(piece for piece in value.pieces if not (isinstance(piece, Gap) and piece.name))
-    return Value(pieces=(*elements, *(pieces or UNKNOWN.pieces)), ref=value.ref)
 
 
 def _value(frame: Frame, site: Site, *, awaited: bool) -> Value:
@@ -156,7 +150,7 @@ def _from_outside(frame: Frame, site: Site) -> Value | None:
 
 def _judged(frame: Frame, site: Site, judged: Judgement) -> Value:
     value = frame.moving(site.node, judged, site.path)
-    if judged.kind is not VolatileKind.UNORDERED:
+    if judged.kind not in (VolatileKind.UNORDERED, VolatileKind.EXAMPLES):
         return value
     marks = tuple(piece for piece in value.pieces if isinstance(piece, Moving))
     return Value(items=(Item(UNKNOWN, many=True),), marks=marks)

@@ -48,6 +48,8 @@ _HASH = _known(_K.IDENTIFIER, _F.PROCESS, "hashes of strings are salted anew in 
 _IDENTITY = _known(_K.IDENTIFIER, _F.SESSION, "it is an address in memory")
 _NUMBERS = _known(_K.LOCALE, _F.DEPLOY, "it is printed as the machine's locale wants")
 
+DATES = _known(_K.LOCALE, _F.DEPLOY, "a date is printed as the machine's locale wants")
+
 _BY_NAME: dict[str, Judgement] = {}
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from prefixwise.analyzers.static.python.annotations import annotated
 from prefixwise.analyzers.static.python.frames import Frame, Instance, World, stepped
 from prefixwise.analyzers.static.python.modules import Function
+from prefixwise.analyzers.static.python.pieces import is_fixed
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
     Item,
@@ -57,7 +58,7 @@ _NO_OUTCOME = Outcome(UNKNOWN)
 
 def _plain(value: Value) -> Value:
     """Return an argument without what matters only to its name."""
-    return UNKNOWN if value.is_open else light(value)
+    return UNKNOWN if value.is_open and not is_fixed(value.pieces) else light(value)
 
 
 def invoke(

@@ -35,11 +35,19 @@ _PER_CONVERSATION = frozenset({VolatileKind.PERSON, VolatileKind.RETRIEVED, Vola
 
 
 class Section(NamedTuple):
-    """A part of a prompt, in cache order; `told` where what moves in it is to be told."""
+    """A part of a prompt, in cache order.
+
+    Attributes:
+        area: Of the prompt.
+        pieces: Its text.
+        told: What moves in it is to be told.
+        again: A conversation stands behind it, so that it is sent again with every turn.
+    """
 
     area: Where
     pieces: tuple[Piece, ...]
     told: bool = True
+    again: bool = False
 
 
 class Behind(NamedTuple):
@@ -91,7 +99,7 @@ def _walk(frame: Frame, prompt: Prompt, section: Section, pieces: tuple[Piece, .
         elif section.told:
             moving = _as_moving(frame, section, piece)
             if moving is not None:
-                frame.world.hits.add(_hit(frame, prompt, section.area, moving, behind))
+                frame.world.hits.add(_hit(frame, prompt, section, moving, behind))
     return behind
 
 
@@ -130,7 +138,7 @@ def frequency_at(frame: Frame, moving: Moving) -> Frequency:
     return Frequency.SESSION if outside and frequency is Frequency.CALL else frequency
 
 
-def _hit(frame: Frame, prompt: Prompt, area: Where, moving: Moving, behind: Behind) -> Hit:
+def _hit(frame: Frame, prompt: Prompt, section: Section, moving: Moving, behind: Behind) -> Hit:
     kind, frequency = moving.origin.kind, frequency_at(frame, moving)
     evidence = [moving.origin.because] if moving.origin.because else []
     if frequency is not moving.origin.frequency:
@@ -143,19 +151,21 @@ def _hit(frame: Frame, prompt: Prompt, area: Where, moving: Moving, behind: Behi
         moving=moving,
         kind=kind,
         frequency=frequency,
-        area=area,
+        area=section.area,
         strength=prompt.strength,
         behind=None if behind.fixed else behind.tokens,
         sent=prompt.sent,
-        costs=_costs(prompt, area, kind, frequency, behind),
+        costs=_costs(prompt, section, moving, frequency, behind),
         evidence=tuple(evidence),
     )
 
 
-def _costs(prompt: Prompt, area: Where, kind: VolatileKind, frequency: Frequency, behind: Behind) -> bool:
+def _costs(prompt: Prompt, section: Section, moving: Moving, frequency: Frequency, behind: Behind) -> bool:
     """Say whether something that could be reused stands behind a value."""
-    if area is Where.MESSAGES:
-        return behind.tokens >= _LONG
+    kind = moving.origin.kind
+    if section.area is Where.MESSAGES:
+        made_anew = section.again and frequency is Frequency.CALL and not moving.origin.named
+        return behind.tokens >= _LONG or (made_anew and kind not in _PER_CONVERSATION)
     if kind in _OWN_TEXT:
         return True
     if frequency is Frequency.CALL and prompt.history is not False:

@@ -206,7 +206,7 @@ def _len(frame: Frame, site: Site) -> Value:
     return UNKNOWN
 
 
-@_functions("min max sum any all bool isinstance print input open type abs hasattr callable issubclass")
+@_functions("min max sum any all bool isinstance print input type abs hasattr callable issubclass")
 def _nothing(frame: Frame, site: Site) -> Value:  # noqa: ARG001
     return UNKNOWN
 

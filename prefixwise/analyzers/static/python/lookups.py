@@ -10,12 +10,23 @@ from prefixwise.analyzers.static.python.calls import WINDOW, judge_call
 from prefixwise.analyzers.static.python.frames import Bound, Dotted, Frame, Instance, Submodule
 from prefixwise.analyzers.static.python.functions import Arguments, invoke
 from prefixwise.analyzers.static.python.globals import class_named, find_method, global_value, resolved, submodule_value
+from prefixwise.analyzers.static.python.loops import with_elements
 from prefixwise.analyzers.static.python.modules import Class, Module, path_of
 from prefixwise.analyzers.static.python.naming import is_text, judge_variable
 from prefixwise.analyzers.static.python.objects import attribute_of
-from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, is_fixed, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock
-from prefixwise.analyzers.static.python.values import MISSING, UNKNOWN, Item, Typed, Value, one_of, text_of, unknown
+from prefixwise.analyzers.static.python.values import (
+    FIXED,
+    MISSING,
+    UNKNOWN,
+    Item,
+    Typed,
+    Value,
+    one_of,
+    text_of,
+    unknown,
+)
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _BUILTINS = frozenset(dir(builtins))
@@ -36,6 +47,7 @@ _CLOCK_PARTS = {
     "second": "second",
     "microsecond": "second",
 }
+_PATH_PARTS = frozenset({"parent", "parents", "stem", "name", "suffix"})
 _NO_TEXT = frozenset({"returncode", "pid", "stderr", "status_code", "args", "tzinfo", "metadata", "score"})
 _READ_AS_ATTRIBUTES = ("os.environ", "os.name", "sys.")
 _LEAST_WINDOW = 2
@@ -72,11 +84,13 @@ def named(frame: Frame, node: ast.expr, value: Value, path: str) -> Value:
     """Return a value of which only the name is known, by what the name says."""
     if not value.is_open:
         return value
+    if is_fixed(value.pieces):
+        return value
     judged = judge_variable(node, path) if path else None
     if judged is None:
         if value.ref is not None:
             return value
-        return value if any(isinstance(piece, Gap) and piece.fixed for piece in value.pieces) else unknown(path)
+        return unknown(path)
     origin = frame.origin(node, judged, path)._replace(named=True)
     function = frame.function
     if function is not None and any(parameter.arg == path for parameter in function.parameters):
@@ -161,6 +175,8 @@ def _of_instance(frame: Frame, owner: Class, base: Value, name: str) -> Value:
 
 
 def _of_pieces(base: Value, name: str, path: str) -> Value:
+    if name in _PATH_PARTS and is_fixed(text_of(base)):
+        return FIXED
     moving = tuple(piece for piece in leaves(text_of(base)) if isinstance(piece, Moving | Element))
     moving = tuple(piece for piece in moving if _is_handed_on(piece, name))
     if not moving or name in _NO_TEXT:
@@ -185,10 +201,15 @@ def _is_handed_on(piece: Moving | Element, name: str) -> bool:
 def indexed(frame: Frame, node: ast.Subscript) -> Value:
     """Return what an index or slice of a value stands for."""
     base = frame.value(node.value)
-    path = path_of(node)
     if isinstance(node.slice, ast.Slice):
         return _slice(frame, node, node.slice, base)
-    key = frame.value(node.slice).literal
+    index = frame.value(node.slice)
+    elements = tuple(piece for piece in leaves(index.pieces) if isinstance(piece, Element))
+    return with_elements(_at(frame, node, base, index.literal), elements)
+
+
+def _at(frame: Frame, node: ast.Subscript, base: Value, key: object) -> Value:
+    path = path_of(node)
     if isinstance(key, str):
         field = base.field(key)
         if field is not None:

@@ -63,3 +63,11 @@ def _with(member: Value, orders: list[Piece]) -> Value:
         fields = tuple((key, _with(inner, orders)) for key, inner in member.fields)
         return Value(pieces=tuple(orders), fields=fields, marks=member.marks, ref=member.ref)
     return Value(pieces=(*orders, *text_of(member)), ref=member.ref)
+
+
+def with_elements(value: Value, elements: tuple[Element, ...]) -> Value:
+    """Return a value that was looked up by loop elements, as one that knows of their loops."""
+    if not elements or value.items is not None or value.fields is not None or value.marks:
+        return value
+    pieces = tuple(piece for piece in value.pieces if not (isinstance(piece, Gap) and piece.name))
+    return Value(pieces=(*elements, *(pieces or UNKNOWN.pieces)), ref=value.ref)

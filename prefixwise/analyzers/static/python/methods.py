@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prefixwise.analyzers.static.python import mutations
-from prefixwise.analyzers.static.python.calls import AGE
+from prefixwise.analyzers.static.python.calls import AGE, DATES
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.frameworks import note_template
 from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece, leaves
@@ -177,8 +177,10 @@ def _nodes_by_key(node: ast.expr) -> dict[object, ast.expr]:
 
 
 @_methods("strftime")
-def _strftime(frame: Frame, site: Site, base: Value) -> Value | None:  # noqa: ARG001
+def _strftime(frame: Frame, site: Site, base: Value) -> Value | None:
     text = site.literal(0, "format", "fmt")
+    if isinstance(text, str) and not base.stirs and any(part in text for part in ("%x", "%X", "%c")):
+        return frame.moving(site.node, DATES, site.path)
     return in_format(base, text) if isinstance(text, str) else at_precision(base, "")
 
 

@@ -125,6 +125,11 @@ def leaves(pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield piece
 
 
+def is_fixed(pieces: tuple[Piece, ...]) -> bool:
+    """Say whether a text is the same on every call: constant, though perhaps of unknown length."""
+    return bool(pieces) and all(isinstance(piece, str) or (isinstance(piece, Gap) and piece.fixed) for piece in pieces)
+
+
 def _is_same(first: Piece, second: Piece) -> bool:
     """Say whether two pieces are the same, however they got here."""
     if first is second:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from prefixwise.analyzers.static.python import expressions, statements  # noqa: F401 - they register what they evaluate
+from prefixwise.analyzers.static.python import expressions, files, statements  # noqa: F401 - they register what they evaluate
 from prefixwise.analyzers.static.python.frames import World
 from prefixwise.analyzers.static.python.functions import run_method, run_root
 from prefixwise.analyzers.static.python.globals import module_frame

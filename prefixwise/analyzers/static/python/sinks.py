@@ -43,6 +43,7 @@ _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKin
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
 _SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
 """Names of calls that look at a history once, and not again with the next message."""
+_OF_A_LIST = frozenset({VolatileKind.WINDOW, VolatileKind.EXAMPLES, VolatileKind.UNORDERED})
 Given = dict[str, Filling]
 
 
@@ -52,6 +53,8 @@ def at_call(frame: Frame, site: Site) -> None:
     if not given and not site.positional:
         return
     in_package = isinstance(site.callee.ref, _PACKAGE_REFS)
+    if "role" in given and not isinstance(given["role"].node, ast.Name):
+        _message(frame, site, given)
     if is_model_call(site.dotted or site.path):
         position = messages_position(site.name)
         if 0 <= position < len(site.positional):
@@ -70,6 +73,14 @@ def at_call(frame: Frame, site: Site) -> None:
     for name in CACHE_KEYS:
         if name in given:
             _cache_key(frame, given[name].node, name, given[name].value)
+
+
+def _message(frame: Frame, site: Site, given: Given) -> None:
+    """Take note of a message with the role of system text that a call makes: `dict(role="system", content=…)`."""
+    message = Value(fields=tuple((name, filling.value) for name, filling in given.items()))
+    if role_of(message) in ("system", "developer"):
+        sent = frame.hop(site.node, f"put into a `{site.path}`")
+        lay_out(frame, Prompt([Section(Where.SYSTEM, content_of(message))], Strength.ROLE, sent))
 
 
 def _only_holds(name: str) -> bool:
@@ -111,7 +122,7 @@ def _send(frame: Frame, site: Site, given: Given, strength: Strength, *, only_me
     history = any(part.history for part in found) if found else None
     lay_out(frame, Prompt(sections, strength, sent, history))
     for part in found:
-        _windows(frame, part, strength, sent)
+        _whole_list(frame, part, strength, sent)
 
 
 def _system_first(messages: Messages) -> Iterator[Section]:
@@ -126,14 +137,13 @@ def _one_text(value: Value) -> Messages:
     return Messages((Section(Where.MESSAGES, text_of(value)),))
 
 
-def _windows(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
+def _whole_list(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
     if _SUMS_UP.search(sent.note) or (frame.function is not None and _SUMS_UP.search(frame.function.name)):
         return
-    for mark in messages.windows:
+    for mark in messages.marks:
+        kind = mark.origin.kind
         evidence = (mark.origin.because,)
-        hit = Hit(
-            mark, VolatileKind.WINDOW, mark.origin.frequency, Where.MESSAGES, strength, None, sent, True, evidence
-        )
+        hit = Hit(mark, kind, mark.origin.frequency, Where.MESSAGES, strength, None, sent, kind in _OF_A_LIST, evidence)
         frame.world.hits.add(hit)
 
 
@@ -205,7 +215,7 @@ def _body(frame: Frame, node: ast.Dict, given: Given) -> None:
     sections += _system_first(messages)
     sent = frame.hop(node, "put into the body of a request")
     lay_out(frame, Prompt(sections, Strength.ROLE, sent, messages.history))
-    _windows(frame, messages, Strength.ROLE, sent)
+    _whole_list(frame, messages, Strength.ROLE, sent)
 
 
 def at_name(frame: Frame, node: ast.expr, name: str, value: Value) -> None:

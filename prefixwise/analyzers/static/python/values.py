@@ -148,6 +148,8 @@ class Value:
 
 
 UNKNOWN = Value(pieces=(Gap(),))
+FIXED = Value(pieces=(Gap("a file", fixed=True),))
+"""Text of unknown length that is the same on every call."""
 NOTHING = Value(pieces=("None",), literal=None)
 
 
