@@ -99,13 +99,14 @@ _add(
 )
 _add(_HASH, "hash builtins.hash")
 _add(_IDENTITY, "id builtins.id")
-_add(_PLACE, "os.getcwd os.getcwdb os.getlogin getpass.getuser pathlib.Path.cwd Path.cwd pathlib.Path.home Path.home")
+_add(_PLACE, "os.getcwd os.getcwdb pathlib.Path.cwd Path.cwd")
 _add(
     _HOST,
     """platform.node platform.platform platform.system platform.release platform.version platform.machine
     platform.processor platform.uname platform.architecture platform.python_version platform.mac_ver
     platform.win32_ver platform.freedesktop_os_release socket.gethostname socket.getfqdn os.uname uuid.getnode
     sys.platform sys.version sys.version_info sys.executable os.name os.cpu_count multiprocessing.cpu_count
+    os.getlogin getpass.getuser pathlib.Path.home Path.home
     locale.getlocale locale.getdefaultlocale distro.name distro.id tzlocal.get_localzone tzlocal.get_localzone_name""",
 )
 _add(_VARIABLE, "os.environ os.environb os.getenv environ getenv decouple.config environs.Env")

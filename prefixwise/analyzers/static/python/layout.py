@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.names import judge
+from prefixwise.analyzers.static.names import Use, judge, use
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
 from prefixwise.analyzers.static.python.pieces import (
@@ -18,6 +18,7 @@ from prefixwise.analyzers.static.python.pieces import (
     Piece,
     Slot,
     constant_text,
+    leaves,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
@@ -82,7 +83,24 @@ def lay_out(frame: Frame, prompt: Prompt) -> None:
     """Take note of all that moves in a prompt."""
     behind = Behind()
     for section in reversed(prompt.sections):
-        behind = _walk(frame, prompt, section, section.pieces, behind)
+        asked = _asked(section)
+        behind = _walk(frame, prompt, section._replace(told=False), section.pieces[asked:], behind)
+        behind = _walk(frame, prompt, section, section.pieces[:asked], behind)
+
+
+def _asked(section: Section) -> int:
+    """Return where in a message the request itself ends the prefix: what stands behind is computed anew anyhow."""
+    if section.area is not Where.MESSAGES or section.again:
+        return len(section.pieces)
+    ends = (index for index, piece in enumerate(section.pieces, 1) if any(map(_is_asked, leaves((piece,)))))
+    return next(ends, len(section.pieces))
+
+
+def _is_asked(piece: Piece) -> bool:
+    """Say whether a piece is the request, or what was looked up for it."""
+    if isinstance(piece, Moving):
+        return piece.origin.kind is VolatileKind.RETRIEVED and piece.origin.frequency is Frequency.CALL
+    return isinstance(piece, Gap) and not piece.fixed and use(piece.name) is Use.TURN
 
 
 def _walk(frame: Frame, prompt: Prompt, section: Section, pieces: tuple[Piece, ...], behind: Behind) -> Behind:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 
-from prefixwise.analyzers.static.name_words import PERSONS, RETRIEVAL_HEADS, WEAK_PERSONS, words
+from prefixwise.analyzers.static.name_words import PERSONS, RETRIEVAL_HEADS, VAGUE_MODIFIERS, WEAK_PERSONS, words
 from prefixwise.analyzers.static.names import Judgement, judge, name_words
 from prefixwise.analyzers.static.volatile import VolatileKind
 from prefixwise.core.finding import Confidence
 
-_TEXTS = words("page_content content text body snippet excerpt get_content get_text page_contents contents summary")
+_TEXTS = words(
+    "page_content content text body snippet excerpt get_content get_text page_contents contents summary memory fact"
+)
 _OWN = PERSONS - WEAK_PERSONS
 _SURE_ALONE = (
     words("first name"),
@@ -28,19 +30,25 @@ _SURE_ALONE = (
 
 def judge_variable(node: ast.expr, path: str) -> Judgement | None:
     """Say whether a variable, attribute or key with this path changes by itself, as far as its name tells in code."""
-    judged = judge(path)
-    return judged if judged is not None and _holds(judged, path, is_part=not isinstance(node, ast.Name)) else None
+    return _in_code(judge(path), path, is_part=not isinstance(node, ast.Name))
 
 
 def judge_placeholder(name: str) -> Judgement | None:
     """Say the same of a placeholder that code fills with something that is not known."""
-    judged = judge(name)
-    return judged if judged is not None and _holds(judged, name, is_part=False) else None
+    return _in_code(judge(name), name, is_part=False)
 
 
 def is_text(name: str) -> bool:
     """Say whether an attribute or method of this name gives the text of what was looked up."""
     return name in _TEXTS
+
+
+def _in_code(judged: Judgement | None, path: str, *, is_part: bool) -> Judgement | None:
+    if judged is None or not _holds(judged, path, is_part=is_part):
+        return None
+    if judged.kind is VolatileKind.RETRIEVED:  # what is called a context may be instructions
+        return judged._replace(confidence=Confidence.POSSIBLE)
+    return judged
 
 
 def _holds(judged: Judgement, path: str, *, is_part: bool) -> bool:
@@ -51,7 +59,8 @@ def _holds(judged: Judgement, path: str, *, is_part: bool) -> bool:
         return judged.confidence is not Confidence.POSSIBLE and _is_of_a_person(path)
     if judged.kind is VolatileKind.RETRIEVED:
         last = name_words(path.rsplit(".", 1)[-1])
-        return last != ("chunk",) and not (is_part and len(last) == 1 and last[0] in RETRIEVAL_HEADS)
+        is_vague = last[0] in VAGUE_MODIFIERS or last == ("chunk",)
+        return not is_vague and not (is_part and len(last) == 1 and last[0] in RETRIEVAL_HEADS)
     return True
 
 

@@ -131,11 +131,13 @@ def is_fixed(pieces: tuple[Piece, ...]) -> bool:
 
 
 def _is_same(first: Piece, second: Piece) -> bool:
-    """Say whether two pieces are the same, however they got here."""
+    """Say whether two pieces are the same, however they got here; `now(zone) if zone else now()` is one clock."""
     if first is second:
         return True
     if isinstance(first, Moving) and isinstance(second, Moving):
-        return first.origin == second.origin
+        one, other = first.origin, second.origin
+        both_read = one.kind is other.kind is VolatileKind.CLOCK and not one.named and not other.named
+        return one == other or (both_read and one.precision == other.precision and one.frequency == other.frequency)
     return first == second
 
 

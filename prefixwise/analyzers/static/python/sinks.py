@@ -43,7 +43,7 @@ _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKin
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
 _SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
 """Names of calls that look at a history once, and not again with the next message."""
-_OF_A_LIST = frozenset({VolatileKind.WINDOW, VolatileKind.EXAMPLES, VolatileKind.UNORDERED})
+_OF_A_LIST = frozenset({VolatileKind.WINDOW, VolatileKind.EXAMPLES})
 Given = dict[str, Filling]
 
 
