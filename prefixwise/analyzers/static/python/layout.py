@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.names import Use, judge, use
+from prefixwise.analyzers.static.names import Use, judge, name_words, use
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
 from prefixwise.analyzers.static.python.pieces import (
@@ -32,6 +32,8 @@ _LONG = 128
 """Tokens behind a value in a user message that make it a template with its instructions at the end."""
 _OWN_TEXT = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER, VolatileKind.EXAMPLES, VolatileKind.TOOLS})
 """What costs its own text, which stays the same but for its order."""
+_REQUESTS = frozenset({"task", "query", "question", "request", "topic", "problem"})
+"""Words in names of what a message is about."""
 _PER_CONVERSATION = frozenset({VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.ENVIRONMENT})
 
 
@@ -100,7 +102,9 @@ def _is_asked(piece: Piece) -> bool:
     """Say whether a piece is the request, or what was looked up for it."""
     if isinstance(piece, Moving):
         return piece.origin.kind is VolatileKind.RETRIEVED and piece.origin.frequency is Frequency.CALL
-    return isinstance(piece, Gap) and not piece.fixed and use(piece.name) is Use.TURN
+    if not isinstance(piece, Gap) or piece.fixed:
+        return False
+    return use(piece.name) is Use.TURN or bool(_REQUESTS & set(name_words(piece.name)))
 
 
 def _walk(frame: Frame, prompt: Prompt, section: Section, pieces: tuple[Piece, ...], behind: Behind) -> Behind:

@@ -204,7 +204,7 @@ def indexed(frame: Frame, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice):
         return _slice(frame, node, node.slice, base)
     index = frame.value(node.slice)
-    elements = tuple(piece for piece in leaves(index.pieces) if isinstance(piece, Element))
+    elements = tuple(piece for piece in leaves(index.pieces) if isinstance(piece, Element) and not piece.counter)
     return with_elements(_at(frame, node, base, index.literal), elements)
 
 
