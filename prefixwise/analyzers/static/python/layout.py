@@ -86,8 +86,13 @@ def lay_out(frame: Frame, prompt: Prompt) -> None:
     behind = Behind()
     for section in reversed(prompt.sections):
         asked = _asked(section)
-        behind = _walk(frame, prompt, section._replace(told=False), section.pieces[asked:], behind)
-        behind = _walk(frame, prompt, section, section.pieces[:asked], behind)
+        if asked < len(section.pieces):
+            # What changes with the request could still be put in front of it; what stands there already gains nothing.
+            behind = _walk(frame, prompt, section._replace(told=False), section.pieces[asked:], behind)
+            _walk(frame, prompt, section, section.pieces[asked - 1 : asked], behind)
+            behind = _walk(frame, prompt, section, section.pieces[: asked - 1], Behind())
+        else:
+            behind = _walk(frame, prompt, section, section.pieces, behind)
 
 
 def _asked(section: Section) -> int:
