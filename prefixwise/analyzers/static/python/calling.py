@@ -7,7 +7,7 @@ import builtins
 import re
 import sys
 
-from prefixwise.analyzers.static.names import Judgement
+from prefixwise.analyzers.static.names import Judgement, Use, use
 from prefixwise.analyzers.static.python import sinks
 from prefixwise.analyzers.static.python.calls import (
     LISTING,
@@ -29,7 +29,8 @@ from prefixwise.analyzers.static.python.objects import construct
 from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
 from prefixwise.analyzers.static.python.printing import printed
 from prefixwise.analyzers.static.python.sites import Site, site_of
-from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Made, Value, joined, text_of
+from prefixwise.analyzers.static.python.templates import Filling
+from prefixwise.analyzers.static.python.values import UNKNOWN, Built, Item, Made, Value, joined, text_of
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _KEEPS_TEXT = re.compile(
@@ -41,6 +42,7 @@ _READS = re.compile(
 )
 _CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
 """Arguments that say what is printed, and are not printed."""
+_BUILDS = re.compile(r"^_?a?(?:build|format|render|to|make|describe|compose|dump|as)_")
 _RUNS_APART = frozenset({"submit", "create_task", "run_in_executor", "start_soon", "ensure_future", "Thread"})
 
 
@@ -52,7 +54,16 @@ def call(frame: Frame, node: ast.Call, *, awaited: bool = False) -> Value:
     elements = site.elements()
     if elements and not any(isinstance(piece, Element) for piece in leaves(text_of(value))):
         value = with_elements(value, elements)
-    return named(frame, node, value, _telling_name(site)) if value == UNKNOWN else value
+    if value != UNKNOWN:
+        return value
+    value = named(frame, node, value, _telling_name(site))
+    is_built = value.is_open and _BUILDS.match(site.name) and not any(map(_is_request, site.fillings))
+    return Value(pieces=value.pieces, ref=Built()) if is_built else value
+
+
+def _is_request(filling: Filling) -> bool:
+    """Say whether an argument may be what the user asks, by which something can be looked up."""
+    return use(path_of(filling.node)) is Use.TURN or filling.value.stirs
 
 
 def _telling_name(site: Site) -> str:

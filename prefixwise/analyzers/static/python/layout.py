@@ -195,7 +195,7 @@ def _costs(prompt: Prompt, section: Section, moving: Moving, frequency: Frequenc
         return behind.tokens >= _LONG or (made_anew and kind not in _PER_CONVERSATION)
     if kind in _OWN_TEXT:
         return True
-    if frequency is Frequency.CALL and prompt.history is not False:
+    if frequency is Frequency.CALL and (prompt.history or (prompt.history is None and not moving.origin.named)):
         return True
     least = _SOME if kind in _PER_CONVERSATION else _FEW
     return bool(behind.fixed) or behind.tokens >= least

@@ -20,6 +20,7 @@ from prefixwise.analyzers.static.python.values import (
     FIXED,
     MISSING,
     UNKNOWN,
+    Built,
     Item,
     Typed,
     Value,
@@ -87,6 +88,8 @@ def named(frame: Frame, node: ast.expr, value: Value, path: str) -> Value:
     if is_fixed(value.pieces):
         return value
     judged = judge_variable(node, path) if path else None
+    if judged is not None and judged.kind is VolatileKind.RETRIEVED and isinstance(value.ref, Built):
+        return value
     if judged is None:
         if value.ref is not None:
             return value

@@ -110,7 +110,7 @@ def bounded(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
         return pieces
     kept: dict[Piece, None] = {}
     for piece in leaves(pieces):
-        if isinstance(piece, Moving | Element | Slot):
+        if not isinstance(piece, str):
             kept.setdefault(piece)
     return (*list(kept)[:MOST_PIECES], Gap())
 

@@ -46,6 +46,10 @@ class Typed(NamedTuple):
     path: str
 
 
+class Built(NamedTuple):
+    """Marks a text that a call puts together from what is no request: it may be anything but looked up."""
+
+
 class Made(NamedTuple):
     """Marks an object of a class from outside by its name: it has the fields that it was given, and prints as text."""
 
@@ -131,7 +135,7 @@ class Value:
             self.items is None
             and self.fields is None
             and not self.marks
-            and (self.ref is None or isinstance(self.ref, Typed))
+            and (self.ref is None or isinstance(self.ref, Typed | Built))
             and self.literal is MISSING
             and all(isinstance(piece, Gap) for piece in self.pieces)
         )
@@ -206,8 +210,8 @@ def light(value: Value, most: int = _MOST_WEIGHT) -> Value:
 
 
 def _gist(value: Value, most: int) -> Value:
-    moving = dict.fromkeys(piece for piece in leaves(value.text) if isinstance(piece, STIRRING))
-    pieces = (*list(moving)[: max(most // 4, 1)], Gap())
+    kept = dict.fromkeys(piece for piece in leaves(value.text) if not isinstance(piece, str))
+    pieces = (*list(kept)[: max(most // 4, 1)], Gap())
     if value.items is not None:
         return Value(items=(Item(Value(pieces=pieces), many=True),), marks=value.marks, ref=value.ref)
     return Value(pieces=pieces, ref=value.ref)

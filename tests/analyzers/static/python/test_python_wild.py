@@ -43,6 +43,8 @@ INNOCENT = {
     "a date behind the question": "def ask(question):\n    prompt = f'Answer: {question}. Today is {date.today()}. ' + RULES\n    return client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': prompt}])",
     "an attribute that the class makes": "class Desk:\n    def __init__(self):\n        self.clipboard = Clipboard(self)\n    def ask(self, h):\n        send(f'{self.clipboard} ' + RULES, h)\nclass Clipboard:\n    def __init__(self, desk): pass\n    def __str__(self): return 'a clipboard'",
     "tasks beside each other that keep a log": "async def ask(h):\n    async def one(name):\n        h.append({'role': 'user', 'content': name})\n    await asyncio.gather(*[one(name) for name in ('a', 'b')])\n    return client.chat.completions.create(model='m', messages=h)",
+    "instructions that are called a context": "def ask(h, knowledge):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(filters=True)\n    send(f'{knowledge_context} ' + RULES, h)",
+    "memories at the very end": "def ask(h, memories):\n    return {'role': 'system', 'content': RULES + ''.join(memory.text for memory in memories)}",
     "a fixed number of examples": "def ask(h):\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *POOL[:4], *h])",
     "examples of a seeded generator": "def ask(h):\n    shots = random.Random(7).sample(POOL, 4)\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *shots, *h])",
     "a file in front of the date": 'def ask(h):\n    send(open("rules.md").read() + f" {date.today()}", h)',
@@ -62,6 +64,8 @@ GUILTY = {
         'def ask(h, context):\n    send(f"{context}. " + RULES, h)',
         ["retrieved text: context"],
     ),
+    "a context that is built for the question": ("def ask(h, knowledge, question):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(question)\n    send(f'{knowledge_context} ' + RULES, h)", ["retrieved text: knowledge_context"]),
+    "memories in front of the rules": ("def ask(h, memories):\n    return {'role': 'system', 'content': ''.join(memory.text for memory in memories) + RULES}", ["retrieved text: memories"]),
     "texts of what was looked up": (
         'def ask(h, docs):\n    send("".join(doc.page_content for doc in docs) + RULES, h)',
         ["retrieved text: docs"],
