@@ -19,6 +19,7 @@ from prefixwise.analyzers.lint.breakpoints import (
 )
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.marker_places import UNMARKABLE
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
@@ -87,7 +88,7 @@ class BreakpointLostByGateway(LogRule):
         least = needed(group.system, group.model)
         if least is None or any(is_used(log, row) for row in group.rows):
             return
-        marked = [row for row in group.rows if log.of(row).markers and row not in shown]
+        marked = [row for row in group.rows if _may_write(log, row) and row not in shown]
         enough = round(least[1] * (1 + SLACK))
         rows = [row for row in marked if is_silent(log, row) and self._tokens(log, row) >= enough]
         if len(rows) < FEWEST:
@@ -96,7 +97,7 @@ class BreakpointLostByGateway(LogRule):
             tokens = stable_tokens(log, row)
             if log.written(row) is None and tokens < enough:
                 continue
-            place = log.of(row).markers[0]
+            place = next(place for place in log.of(row).markers if place.on not in UNMARKABLE)
             yield Claim(
                 rule=self.name,
                 where=where_of(place),
@@ -115,6 +116,11 @@ class BreakpointLostByGateway(LogRule):
 
     def _tokens(self, log: Log, row: int) -> int:
         return tokens_to(log, row, log.of(row).markers[-1])
+
+
+def _may_write(log: Log, row: int) -> bool:
+    """Say whether any of a row's markers stands on something that can carry one."""
+    return any(place.on not in UNMARKABLE for place in log.of(row).markers)
 
 
 RULES.add(BreakpointLostByGateway.name, BreakpointLostByGateway())
