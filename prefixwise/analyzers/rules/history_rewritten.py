@@ -136,6 +136,8 @@ class HistoryRewritten(HistoryRule):
         head = _CUT.sub("", change.after)
         if len(head) < _LEAST_KEPT or not change.before.startswith(head) or len(change.after) >= len(change.before):
             return None
+        if not change.before[len(head) :].strip():  # white space is a matter of its own
+            return None
         message = f"{_of(alignment)} is cut short when it is sent again; everything behind it is computed again."
         claim = self.claim(pair, change.field, message, change.before[len(head) :], change.after[len(head) :])
         claim.char_offset = change.char_offset
