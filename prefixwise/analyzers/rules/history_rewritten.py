@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
@@ -23,7 +24,7 @@ from prefixwise.core.request import Request
 
 _MODEL = ("assistant", "model")
 _LEAST_RAW = 2
-_LEAST_KEPT = 16
+_LEAST_KEPT, _LEAST_PROMPT = 16, 80
 _CUT = re.compile(r"\s*(?:…|\.{3}|\[[^\[\]\n]{1,40}\])\s*\Z")
 """How the rest of a text is said to be left out."""
 _MUCH_SHORTER = 3
@@ -43,8 +44,8 @@ class HistoryRewritten(HistoryRule):
     conversation.
 
     Not reported above info: a user who edits a message or lets the answer be written anew (the old rest of the
-    conversation is gone then), a new question in the newest message, and a system prompt that changes once for all
-    conversations.
+    conversation is gone then), a new question in the newest message, a system prompt that changes once for all
+    conversations, and another agent that takes a conversation over with a prompt of its own.
 
     Keep every message as it was sent and send that. Put what belongs to one call only behind the history, or make it
     the result of a tool call, which stays in the history as an ordinary message.
@@ -67,6 +68,26 @@ class HistoryRewritten(HistoryRule):
     fix = "Store each message exactly as it was sent, and send it again as it was stored."
     where = (Where.MESSAGES, Where.SYSTEM)
     rank = 100
+
+    def detect(self, pair: Compared) -> Claim | None:
+        return super().detect(pair) or self._handed_over(pair)
+
+    def _handed_over(self, pair: Compared) -> Claim | None:
+        """Return a claim for information where another agent, with a prompt of its own, takes a conversation over."""
+        change = pair.change
+        if change is None or not pair.turn or change.where is not Where.SYSTEM or not change.is_text:
+            return None
+        if min(len(change.before), len(change.after)) < _LEAST_PROMPT or alike_texts(change.before, change.after):
+            return None
+        if not (_comes_again(pair.log, pair.before) and _comes_again(pair.log, pair.after)):
+            return None
+        message = (
+            "Another agent, with a system prompt of its own, goes on with the conversation: its cache is another one."
+        )
+        claim = self.claim(pair, change.field, message, change.before, change.after)
+        claim.where, claim.char_offset = Where.SYSTEM, change.char_offset
+        claim.severity, claim.cause = Severity.INFO, "hand-over"
+        return claim
 
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         if alignment.start >= alignment.newest:
@@ -192,6 +213,14 @@ class HistoryRewritten(HistoryRule):
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
         return with_first_sent(request, claims)
+
+
+def _comes_again(log: Log, row: int) -> bool:
+    """Say whether what stands in front of a row's messages stands in front of another row's, too."""
+    counts: Counter[int] = log.rows.memo.setdefault(_comes_again, Counter())
+    if not counts:
+        counts.update(map(id, log.outlines.head))  # equal heads are one object
+    return counts[id(log.outlines.head[row])] > 1
 
 
 def _is_value(hunk: Hunk) -> bool:
