@@ -25,6 +25,9 @@ from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.caches.facts import System
 from prefixwise.core.finding import Confidence, Severity, Where
 
+_HIDDEN = "arn:"
+"""In names of Bedrock that may not say which model they stand for."""
+
 
 class BreakpointLostByGateway(LogRule):
     """# Cache markers are lost between the client and the provider
@@ -88,7 +91,8 @@ class BreakpointLostByGateway(LogRule):
         """Claim calls with markers that must have been written, had they arrived."""
         least = needed(group.system, group.model)
         is_known = least is not None
-        least = least or _most_needed(group.system)
+        if not is_known and _HIDDEN in group.model:
+            least = _most_needed(group.system)
         if least is None or any(is_used(log, row) for row in group.rows):
             return
         marked = [row for row in group.rows if _may_write(log, row) and row not in shown]

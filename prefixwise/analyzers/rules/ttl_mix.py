@@ -100,10 +100,11 @@ class TtlMix(LogRule):
 
 def _changed_place(log: Log, before: int, row: int) -> MarkerPlace | None:
     """Return the first marker of a row, where the same text asked for another lifetime in the earlier call."""
-    one, other = log.of(before).markers, log.of(row).markers
-    if not one or not other or one[0].block != other[0].block or one[0].ttl == other[0].ttl:
+    one, other, system = log.of(before).markers, log.of(row).markers, log.marker_system(row)
+    if not one or not other or one[0].block != other[0].block or system is None or system.ttl_s is None:
         return None
-    return other[0] if is_extension(log, before, row) else None
+    asked = {system.ttl_s.stated if place.ttl is None else place.ttl for place in (one[0], other[0])}
+    return other[0] if len(asked) > 1 and is_extension(log, before, row) else None
 
 
 def _missed_in_time(log: Log, before: int, row: int) -> bool:

@@ -10,6 +10,8 @@ from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.core.finding import Confidence
 
 _LONGEST = 8_000
+_HEADING = 120
+"""Characters in front of examples in which they may be called so."""
 _WORD = r"(?:example|ex\.|sample|demo|shot|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld)"
 _ASKED = r"(?:Q|Question|Input|User|Human|Frage|Pregunta|Entrada|Review|Text)"
 _EXAMPLE = re.compile(
@@ -149,7 +151,7 @@ def examples(before: str, after: str, hunk: Hunk) -> Candidate | None:
     one = _section(before, hunk.before_start, hunk.before_end)
     other = _section(after, hunk.after_start, hunk.after_end)
     if max(len(one), len(other)) > _LONGEST:
-        one, other = _paragraphs_apart(before, after)
+        one, other = _paragraphs_apart(before, after, heading=_HEADING)
     why = subset_of_examples(one, other) if max(len(one), len(other)) <= _LONGEST else None
     return Candidate(SpanKind.EXAMPLES, Confidence.LIKELY, (why,)) if why else None
 
@@ -166,17 +168,18 @@ def _lines_apart(before: str, after: str) -> tuple[str, str]:
     return _apart(before, after, "\n")
 
 
-def _paragraphs_apart(before: str, after: str) -> tuple[str, str]:
-    """Return the paragraphs from the first difference of two texts to the last."""
-    return _apart(before, after, "\n\n")
+def _paragraphs_apart(before: str, after: str, heading: int = 0) -> tuple[str, str]:
+    """Return the paragraphs from the first difference of two texts to the last, and those just in front of them."""
+    return _apart(before, after, "\n\n", heading)
 
 
-def _apart(before: str, after: str, mark: str) -> tuple[str, str]:
+def _apart(before: str, after: str, mark: str, heading: int = 0) -> tuple[str, str]:
     outer = one_hunk(before, after)
     if outer is None:
         return "", ""
-    one = _between(before, outer.before_start, outer.before_end, (mark,))
-    return one, _between(after, outer.after_start, outer.after_end, (mark,))
+    start = max(0, outer.before_start - heading)
+    one = _between(before, start, outer.before_end, (mark,))
+    return one, _between(after, start, outer.after_end, (mark,))
 
 
 def _line(text: str, start: int, end: int) -> str:

@@ -79,7 +79,8 @@ def changing(counts: list[tuple[int, int, int]], lifetimes: tuple[str, str], gap
     records = turns("anthropic", len(counts), counts, gap=gap)
     for number, made in enumerate(records):
         made["request"] = request("anthropic", [f"Message {at} of the talk. " for at in range(2 * number + 1)])
-        made["request"]["system"][0]["cache_control"] = {"type": "ephemeral", "ttl": lifetimes[number % 2]}
+        ttl = lifetimes[number % 2]
+        made["request"]["system"][0]["cache_control"] = {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
     return records
 
 
@@ -97,10 +98,11 @@ def test_a_conversation_that_asks_for_another_lifetime_each_time(tmp_path: Path)
     [
         ([FIRST, SERVED, SERVED, SERVED], ("5m", "1h"), 20),
         ([FIRST] * 4, ("1h", "1h"), 20),
+        ([FIRST] * 4, ("5m", ""), 20),
         ([FIRST, FIRST, SERVED, SERVED], ("5m", "1h"), 20),
         ([FIRST] * 4, ("5m", "1h"), 400),
     ],
-    ids=["served all the same", "no change", "one miss", "after the shorter one"],
+    ids=["served all the same", "no change", "the usual one by name and without", "one miss", "after the shorter one"],
 )
 def test_changes_of_lifetime_that_explain_nothing(
     counts: list[tuple[int, int, int]], lifetimes: tuple[str, str], gap: float, tmp_path: Path

@@ -49,6 +49,14 @@ def test_examples_in_front_of_a_long_text(behind: str, tmp_path: Path) -> None:
     assert found(lint_records(tmp_path, single(systems))) == ["fewshot-unstable"]
 
 
+def test_sampled_examples_in_front_of_a_long_text(tmp_path: Path) -> None:
+    draw = random.Random(8)
+    systems = [
+        "You sort letters.\n\nExamples:\n\n" + "".join(draw.sample(EXAMPLES, 2)) + "Be kind.\n\n" + LONG for _ in ASKED
+    ]
+    assert found(lint_records(tmp_path, single(systems))) == ["fewshot-unstable"]
+
+
 def test_lines_in_front_of_a_long_text(tmp_path: Path) -> None:
     draw, lines = random.Random(6), [f"- the {name} line\n" for name in ("north", "south", "island", "night")]
     systems = ["You know these lines:\n" + "".join(draw.sample(lines, 4)) + LONG for _ in ASKED]
