@@ -98,3 +98,16 @@ def test_differences_that_prove_nothing(one: str, other: str, tmp_path: Path) ->
 def test_what_users_say_is_theirs(tmp_path: Path) -> None:
     messages = [{"role": "system", "content": RULES}, {"role": "user", "content": "What is {{ customer_name }} for?"}]
     assert unfilled(lint_records(tmp_path, [{"request": {"model": "gpt-4.1", "messages": messages}}])) == []
+
+
+def test_a_template_in_the_first_message(tmp_path: Path) -> None:
+    values = ["Ann Berg", "{{ customer }}", "Bo Lie"]
+    bodies = [
+        {
+            "model": "gpt-4.1",
+            "messages": [{"role": "user", "content": f"You work for {value} here.\n{RULES}\n{question}"}],
+        }
+        for value, question in zip(values, ASKED, strict=False)
+    ]
+    told = finding(lint_records(tmp_path, [{"request": body} for body in bodies]), "placeholder-unrendered")
+    assert (told.field, told.where, told.to_text) == ("/messages/0/content", Where.MESSAGES, "{{ customer }}")
