@@ -65,7 +65,11 @@ def test_no_format_lets_hostile_text_through(
 ) -> None:
     hostile = make_hostile(text, (text, "::" + text))
     document = FORMATS.get(form).render(hostile, width=width, colour=False)
-    if form == "json":
+    if form == "github":
+        assert not unsafe_in(document)
+        assert "##[" not in document
+        assert {line.split(" ")[0] for line in document.splitlines()[:-1]} == {"::error"}
+    elif form == "json":
         # JSON keeps the exact strings; it is quoted and escaped, and no line starts with one.
         assert not unsafe_in(document)
         assert not any(line.lstrip().startswith("::") for line in document.splitlines())
