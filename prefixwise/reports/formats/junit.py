@@ -39,7 +39,7 @@ def render(report: Report, **_layout: object) -> str:
         suites.add_testsuite(_suite("requirements", _required(report)))
     if not by_path and not report.requirements:
         suites.add_testsuite(_suite("prefixwise", [_Case("no findings", f"prefixwise.{visible(report.command)}")]))
-    suites.update_statistics()
+    suites.update_statistics()  # type: ignore[no-untyped-call]
     buffer = io.BytesIO()
     suites.write(buffer, pretty=True)
     return buffer.getvalue().decode().replace("\t", "  ")
