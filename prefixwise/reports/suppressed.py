@@ -9,16 +9,18 @@ from prefixwise.core.report import Report
 
 
 class Suppressed(NamedTuple):
-    """A finding that does not count, and why."""
+    """A finding that does not count, why, and where that is said: the file, and its line where it has one."""
 
     finding: Finding
-    kind: str = "external"
+    kind: str = ""
     justification: str = ""
+    path: str = ""
+    line: int | None = None
 
     @property
     def in_source(self) -> bool:
         """Whether a comment in the source says so."""
-        return self.kind == "inSource"
+        return self.kind == "inline"
 
     @property
     def in_baseline(self) -> bool:
@@ -29,8 +31,9 @@ class Suppressed(NamedTuple):
 def suppressed_findings(report: Report) -> tuple[Suppressed, ...]:
     """Return what the report's values list as suppressed, with the reason beside it where they give one."""
     findings: tuple[Finding, ...] = getattr(report.values, "suppressed", ())
-    reasons = (*getattr(report.values, "suppressions", ()), *[None] * len(findings))
-    return tuple(
-        Suppressed(finding, getattr(reason, "kind", "external"), getattr(reason, "justification", "") or "")
+    reasons = getattr(report.values, "suppressions", ())
+    told = (
+        Suppressed(finding, reason.kind, reason.justification, reason.path, reason.line)
         for finding, reason in zip(findings, reasons, strict=False)
     )
+    return (*told, *(Suppressed(finding) for finding in findings[len(reasons) :]))

@@ -13,12 +13,13 @@ from prefixwise.reports.suppressed import suppressed_findings
 def with_sources(report: Report) -> Report:
     """Return the report with the text of every file in which a finding has a span.
 
-    A file that is gone, or is no UTF-8, is left out: formats do without it.
+    Text that the report has already stays. A file that is gone, or is no UTF-8, is left out: formats do without it.
     """
+    known = {source.path for source in report.sources}
     found = (*report.findings, *(one.finding for one in suppressed_findings(report)))
-    paths = dict.fromkeys(finding.path for finding in found if finding.span is not None)
+    paths = dict.fromkeys(finding.path for finding in found if finding.span is not None and finding.path not in known)
     read = [SourceText(path, text) for path in paths if (text := _text(path)) is not None]
-    return msgspec.structs.replace(report, sources=tuple(read)) if read else report
+    return msgspec.structs.replace(report, sources=(*report.sources, *read)) if read else report
 
 
 def _text(path: str) -> str | None:

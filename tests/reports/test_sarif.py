@@ -25,7 +25,9 @@ NAMES = ["empty", "emptied", "everything", "hostile"]
 
 class Reason(msgspec.Struct):
     kind: str
-    justification: str
+    justification: str = ""
+    path: str = ""
+    line: int | None = None
 
 
 class Values(msgspec.Struct):
@@ -154,15 +156,20 @@ def test_two_of_a_log_with_one_fingerprint_stay_two(in_log: Finding) -> None:
 
 
 def test_the_suppressed_are_there_and_marked(in_source: Finding, in_log: Finding) -> None:
-    reasons = (Reason("inSource", "meant"), Reason("baseline", ""))
+    reasons = (Reason("inline", "meant", "a b.py", 7), Reason("baseline", path="baseline.json"))
     run = run_of(of(in_log, values=Values((in_source, in_log), reasons)))
     shown, ignored, known = run["results"]
     assert "suppressions" not in shown
-    assert ignored["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "meant"}]
-    assert known["suppressions"] == [{"kind": "external", "status": "accepted"}]
+    (comment,), (listed,) = ignored["suppressions"], known["suppressions"]
+    assert [comment[key] for key in ("kind", "status", "justification")] == ["inSource", "accepted", "meant"]
+    place = comment["location"]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("a%20b.py", 7)
+    assert (listed["kind"], "justification" in listed) == ("external", False)
     assert [one["baselineState"] for one in run["results"]] == ["new", "new", "unchanged"]
     without = run_of(of(in_log, values=Values((in_source,), reasons[:1])))["results"]
     assert not any("baselineState" in one for one in without)
+    unexplained = run_of(of(values=Values((in_source,))))["results"]
+    assert [one["suppressions"] for one in unexplained] == [[{"kind": "external", "status": "accepted"}]]
 
 
 def test_only_what_leaks_is_a_vulnerability(in_log: Finding) -> None:

@@ -121,9 +121,11 @@ def _states(hits: Hits, *, marked: bool) -> dict[str, Any]:
     known = hits.suppressed
     if known is None:
         return {"baselineState": "new"} if marked else {}
-    suppression = {"kind": "inSource" if known.in_source else "external", "status": "accepted"}
+    suppression: dict[str, Any] = {"kind": "inSource" if known.in_source else "external", "status": "accepted"}
     if known.justification:
         suppression["justification"] = visible(known.justification)
+    if known.path:
+        suppression["location"] = _location(Place(known.path, known.line))
     states: dict[str, Any] = {"suppressions": [suppression]}
     return states | ({"baselineState": "unchanged" if known.in_baseline else "new"} if marked else {})
 
