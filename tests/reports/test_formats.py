@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prefixwise.core.envelope import envelope
+from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import UNSAFE, visible
 from prefixwise.core.report import (
     Block,
@@ -101,6 +102,14 @@ def test_the_environment_does_not_change_the_document(
     for name, value in {"COLUMNS": "33", "NO_COLOR": "1", "TERM": "dumb", "FORCE_COLOR": "1", "LINES": "3"}.items():
         monkeypatch.setenv(name, value)
     assert (render(reports["everything"], width=80), render(reports["everything"], colour=True)) == before
+
+
+def test_the_text_format_has_two_names() -> None:
+    assert FORMATS.get("full") is FORMATS.get("text")
+    assert "full" not in FORMATS.names()
+    with pytest.raises(UserError, match="no report format called 'ful'") as error:
+        FORMATS.get("ful")
+    assert error.value.help.startswith("did you mean full?")
 
 
 # -- text -------------------------------------------------------------------------------------------------
