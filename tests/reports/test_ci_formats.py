@@ -209,6 +209,8 @@ def test_rdjson_columns_count_bytes_and_are_left_out_without_the_text(in_source:
     place = {"start": {"line": 2, "column": 10}, "end": {"line": 2, "column": 13}}
     assert seen["location"] == {"path": "a.py", "range": place}
     assert seen["suggestions"] == [{"range": place, "text": "sorted"}]
+    changed = of(found, sources=(SourceText("a.py", "a new line\n" + text),))
+    assert written("rdjson", changed)["diagnostics"] == [blind]
     for fix in (Fix("", Safety.UNSAFE, (edit,)), Fix("", Safety.SAFE, (edit, Edit("b.py", 0, 0, "x")))):
         other = msgspec.structs.replace(report.findings[0], fix=fix)
         assert "suggestions" not in written("rdjson", of(other, sources=report.sources))["diagnostics"][0]

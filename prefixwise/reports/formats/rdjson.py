@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from prefixwise.core.excerpt import visible
-from prefixwise.core.finding import Finding, Level, Safety
+from prefixwise.core.finding import Finding, Level, Safety, Span
 from prefixwise.core.report import Report
 from prefixwise.reports import finding_words as words
 from prefixwise.reports.edits import published_edits
@@ -31,6 +31,8 @@ def render(report: Report, **_layout: object) -> str:
 def _diagnostic(finding: Finding, texts: Mapping[str, str]) -> dict[str, Any]:
     place = place_of(finding)
     text = texts.get(place.path)
+    if text is not None and (finding.span is None or not _holds(text, finding.span)):
+        text = None
     location: dict[str, Any] = {"path": place.path}
     if finding.span is not None and text is not None:
         location["range"] = _range(text, finding.span.start, finding.span.end)
@@ -46,6 +48,13 @@ def _diagnostic(finding: Finding, texts: Mapping[str, str]) -> dict[str, Any]:
     if text is not None and (suggestions := _suggestions(finding, text)):
         diagnostic["suggestions"] = suggestions
     return diagnostic
+
+
+def _holds(text: str, span: Span) -> bool:
+    """Whether a span is where it says in this text: a file may have changed since it was looked at."""
+    begin = text.rfind("\n", 0, span.start) + 1
+    there = (text.count("\n", 0, span.start) + 1, span.start - begin + 1)
+    return span.end <= len(text) and there == (span.line, span.column)
 
 
 def _suggestions(finding: Finding, text: str) -> list[dict[str, Any]]:
