@@ -111,11 +111,12 @@ def _blocks(values: ConfigValues) -> Iterator[Block]:
     if known:
         facts = (Column("name", "prompt"), Column("value", "value"), Column("origin", "said by"))
         yield Table("prompt", "What is known of its prompts", facts, tuple(known), _NEARER)
-    left = tuple(
-        (rule.code, rule.name) for rule in sorted(RULES, key=lambda one: one.code) if rule.name not in holds.rules
-    )
-    if left:
-        yield Table("left_out", "Rules that do not run here", (Column("code", "code"), Column("name", "rule")), left)
+    run = [rule for rule in RULES if rule.name in holds.rules]
+    left = [rule for rule in RULES if rule.name not in holds.rules]
+    title, shown = ("Rules that run here", run) if len(run) < len(left) else ("Rules that do not run here", left)
+    if shown:
+        rows = tuple(sorted((rule.code, rule.name) for rule in shown))
+        yield Table("rules", title, (Column("code", "code"), Column("name", "rule")), rows)
 
 
 _NEARER = "What a file says of itself wins over a configuration, and the command over both."

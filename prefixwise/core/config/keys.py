@@ -29,7 +29,8 @@ def key_pages(kind: type[msgspec.Struct] = Settings) -> tuple[KeyPage, ...]:
     for field in msgspec.structs.fields(kind):
         (meta,) = hints[field.name].__metadata__
         default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
-        shown = toml_value(default) if isinstance(default, bool | int) or default else ""
+        empty = default is msgspec.NODEFAULT or default in (None, "", (), {})
+        shown = "" if empty else toml_value(default)
         example = toml_value(meta.examples[0]) if meta.examples else ""
         per_file = kind is PromptEntry or field.encode_name in PER_FILE
         pages.append(KeyPage(field.encode_name, meta.description, shown, example, per_file))
