@@ -130,4 +130,5 @@ def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:
         return None
     beside = source_files(files.beside)
     wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
-    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside)
+    jobs = asked.settings.jobs
+    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside, jobs=jobs)
