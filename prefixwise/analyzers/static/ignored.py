@@ -51,7 +51,11 @@ class IgnoreRules(NamedTuple):
 
 
 def patterns(lines: Iterable[str], base: str) -> Rules:
-    """Return patterns as `.gitignore` files have them, relative to a folder. Raises ValueError for a line that is none."""
+    """Return patterns as `.gitignore` files have them, relative to a folder.
+
+    Raises:
+        ValueError: A line is no pattern.
+    """
     try:
         spec = pathspec.GitIgnoreSpec.from_lines(lines)
     except re.error as problem:
