@@ -9,7 +9,7 @@ from prefixwise.clients.connection import Connection
 from prefixwise.clients.failures import Exchanged, ExchangeError, Failure
 from prefixwise.clients.protocol import Framing, Output, Part, Protocol
 from prefixwise.clients.server_sent_events import Event, EventReader
-from prefixwise.core.usage import Usage, from_headers, from_json
+from prefixwise.core.usage import Usage, reported
 
 _TOLD = 300
 """Characters of a refusal that are kept."""
@@ -143,10 +143,10 @@ class _Stream:
         """The answer so far."""
         return "".join(self._text)
 
-    @property
-    def usage(self) -> Usage | None:
-        """What the events counted: later figures replace earlier ones."""
-        return from_json(b"[" + b",".join(self._usages) + b"]") if self._usages else None
+    def usage(self, headers: dict[str, str]) -> Usage | None:
+        """Return what the events counted, later figures in place of earlier ones, completed by the head."""
+        events = b"[" + b",".join(self._usages) + b"]" if self._usages else None
+        return reported(events, msgspec.json.encode(headers))
 
 
 async def exchange(
@@ -174,7 +174,7 @@ async def exchange(
         end=seen.end or None,
         arrivals=arrivals,
         text=collected.text,
-        usage=collected.usage or from_headers(msgspec.json.encode(seen.fields)),
+        usage=collected.usage(seen.fields),
         finish=collected.finish,
         status=seen.status,
         error=collected.error,

@@ -120,7 +120,7 @@ def test_nobody_there_is_one_clear_failure(run):
     async def connect():
         async with scripted([]) as server:
             port = server.port
-        with pytest.raises(ExchangeError, match="no connection to 127.0.0.1") as caught:
+        with pytest.raises(ExchangeError, match=r"no connection to 127\.0\.0\.1") as caught:
             await Connection.open("127.0.0.1", port, timeout=2)
         return caught.value
 
