@@ -169,15 +169,7 @@ Config = Annotated[
     ),
 ]
 Isolated = Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")]
-ConfiguredFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--output-format",
-        metavar="FORMAT",
-        envvar="PREFIXWISE_OUTPUT_FORMAT",
-        help="Write this format to stdout: text (the default), concise, json, csv, markdown.",
-    ),
-]
+ConfiguredFormat = Annotated[str | None, OutputFormat.__metadata__[0]]
 ConfiguredExcerpts = Annotated[
     Literal["none", "masked", "full"] | None,
     typer.Option(
