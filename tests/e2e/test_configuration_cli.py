@@ -201,3 +201,26 @@ def test_logs_have_the_rules_of_their_own_configuration(run: Any, tmp_path: Path
     plant(tmp_path, {"a/log.jsonl": log, "b/log.jsonl": log, "b/prefixwise.toml": 'ignore = ["model-changed"]'})
     assert ("a/log.jsonl", "model-changed") in found(run(["lint", "a", "--json", "--fail-on", "never"]).check(0))
     assert found(run(["lint", "b", "--json"]).check(0)) == []
+
+
+def test_no_command_shows_text_where_the_configuration_forbids_it(run: Any, tmp_path: Path, e2e: Any) -> None:
+    plant(tmp_path, {"log.jsonl": e2e.lines(e2e.chat("Zebra?"), e2e.chat("Zebra and quagga?")).decode()})
+    commands = {
+        "diff": ["log.jsonl#0", "log.jsonl#1"],
+        "tokens": ["log.jsonl#0", "--blocks"],
+        "why": ["log.jsonl", "--request", "log.jsonl#1"],
+    }
+    shown = {name: run([name, *args]).check(0).out for name, args in commands.items()}
+    plant(tmp_path, {"pyproject.toml": '[tool.prefixwise]\nexcerpts = "none"\n'})
+    for name, args in commands.items():
+        assert "Zebra" in shown[name]
+        assert "Zebra" not in run([name, *args]).check(0).out
+        if name == "tokens":
+            assert run([name, *args, "--isolated"]).check(0).out == shown[name]
+
+
+def test_facts_of_the_configuration_hold_for_every_command(run: Any, tmp_path: Path) -> None:
+    facts = '[systems.vllm]\nname = "Our own gateway"\n'
+    plant(tmp_path, {"ci/facts.toml": facts, "ci/prefixwise.toml": 'rules = ["facts.toml"]'})
+    assert "Our own gateway" in run(["providers", "vllm", "--config", "ci/prefixwise.toml"]).check(0).out
+    assert "Our own gateway" not in run(["providers", "vllm"]).check(0).out
