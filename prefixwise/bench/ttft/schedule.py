@@ -51,7 +51,7 @@ class Design(msgspec.Struct, frozen=True):
             raise ValueError(f"no order fits {self}")
 
 
-def schedule(design: Design, seed: int) -> tuple[Slot, ...]:
+def schedule(design: Design, seed: int | str) -> tuple[Slot, ...]:
     """Return all requests of a design in random order, each item's warm ones within `lag` slots of its cold one.
 
     The distance of a pair is itself random, so that it cannot keep step with what the machine does at intervals.
