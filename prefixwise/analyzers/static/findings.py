@@ -77,7 +77,7 @@ def source_findings(
     """
     raw = [one for thing in found if (one := _raw(thing)) is not None]
     raw.sort(key=lambda one: (one.path, one.span.start, one.rule.name))
-    return list(_finished(raw, excerpts))
+    return list(finished(raw, excerpts))
 
 
 def _raw(thing: Volatile | Stranded | TemplateTrait) -> Raw | None:
@@ -176,7 +176,7 @@ def _of_trait(trait: TemplateTrait) -> Raw:
     )
 
 
-def _finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
+def finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
     """Yield findings; several of one rule that quote the same in a file are told apart by their order."""
     seen: Counter[tuple[str, str, str]] = Counter()
     for one in raw:

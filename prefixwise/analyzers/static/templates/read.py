@@ -46,7 +46,7 @@ def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> Te
         context: What is known of it from outside; what the file says of itself completes it.
     """
     try:
-        prompts = _prompts(source)
+        prompts = prompts_in(source)
     except UnreadableTemplateError as problem:
         return TemplateFindings(context=context, problems=(Problem(problem.what, problem.offset),))
     except RecursionError:
@@ -62,7 +62,12 @@ def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> Te
     )
 
 
-def _prompts(source: Source) -> list[Prompt]:
+def prompts_in(source: Source) -> list[Prompt]:
+    """Return the texts of a prompt file, and what it says of them.
+
+    Raises:
+        UnreadableTemplateError: It is YAML or JSON of a kind that cannot be read.
+    """
     name = source.path.lower()
     if name.endswith(".json"):
         return prompts_of(parse_json(source.text))
