@@ -20,6 +20,7 @@ from prefixwise.analyzers.suppress.comments.prompt_files import prompt_comments
 from prefixwise.analyzers.suppress.comments.python_code import python_comments
 from prefixwise.analyzers.suppress.comments.script_code import script_comments
 from prefixwise.analyzers.suppress.directives import MARK, Directive, Named, directives_in
+from prefixwise.analyzers.suppress.sifted import Hidden, Sifted
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.finding import Confidence, Finding, Mode, Where
 from prefixwise.core.suppression import Suppression, SuppressionKind
@@ -31,25 +32,20 @@ _LONGEST_REASON = 160
 _LONGEST_NAME = 60
 
 
-class Hidden(NamedTuple):
-    """A finding and what hides it."""
-
-    finding: Finding
-    suppression: Suppression
-
-
-class Sifted(msgspec.Struct, frozen=True):
-    """Findings that stay, in their order, and findings that are hidden."""
-
-    kept: tuple[Finding, ...]
-    hidden: tuple[Hidden, ...] = ()
-
-
 class Ran(msgspec.Struct, frozen=True):
-    """What a run looked for: `wanted` returns the rules of a path, `unasked` are rules that needed an option."""
+    """What a run looked for.
+
+    Attributes:
+        wanted: Returns the names of the rules of a path.
+        unasked: Rules that were not run for want of an option.
+        unjudged: Paths whose ignores may well be used in a run over more files: code that is followed from elsewhere.
+        judges: Whether unused and unknown ignores are told at all.
+    """
 
     wanted: Callable[[str], Collection[str]]
     unasked: frozenset[str] = frozenset()
+    unjudged: frozenset[str] = frozenset()
+    judges: bool = True
 
     def of(self, path: str) -> frozenset[str]:
         """Return the names of the rules that were run on a file."""
@@ -89,19 +85,16 @@ def sift_inline(
     context: PromptContext = PromptContext(),  # noqa: B008 - frozen
     texts: Mapping[str, str] | None = None,
     excerpts: Excerpts = Excerpts.MASKED,
-    *,
-    judge: bool = True,
 ) -> Sifted:
     """Return findings without those that comments ignore, and with what is wrong with the comments themselves.
 
     Args:
         findings: Of logs and of sources; those of logs always stay.
         files: Sources that were linted, or followed.
-        ran: Which rules were run.
+        ran: Which rules were run, and what is to be said of comments.
         context: What is known of all prompts from outside.
         texts: What files say that are not read from the disk, by path.
         excerpts: How much of the sources' text findings may show.
-        judge: Whether unused and unknown ignores are findings.
     """
     hidden: dict[int, Suppression] = {}
     own: list[Raw] = []
@@ -123,8 +116,9 @@ def sift_inline(
                 hidden[number] = _suppression(covering[0], file.path, excerpts)
         wanted = ran.of(file.path)
         own += _costly(read) if _COSTLY in wanted else ()
-        own += _unknown(read) if judge and _UNKNOWN in wanted else ()
-        own += _unused(read, ignores[file.path], used, wanted) if judge and _UNUSED in wanted else ()
+        own += _unknown(read) if ran.judges and _UNKNOWN in wanted else ()
+        judged = ran.judges and _UNUSED in wanted and file.path not in ran.unjudged
+        own += _unused(read, ignores[file.path], used, wanted) if judged else ()
     own.sort(key=lambda one: (one.path, one.span.start, one.rule.name))
     kept = [finding for number, finding in enumerate(findings) if number not in hidden]
     silenced = [Hidden(findings[number], why) for number, why in sorted(hidden.items())]
