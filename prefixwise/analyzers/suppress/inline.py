@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from prefixwise.analyzers.rule import RULES, Rule
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import Raw, finished
 from prefixwise.analyzers.static.lint import SourceFile, SourceKind
 from prefixwise.analyzers.static.sources import Source
@@ -82,8 +82,8 @@ def sift_inline(
     findings: Sequence[Finding],
     files: Iterable[SourceFile],
     ran: Ran,
-    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
-    texts: Mapping[str, str] | None = None,
+    outside: OutsideOf = nothing_known,
+    given: Mapping[str, bytes] | None = None,
     excerpts: Excerpts = Excerpts.MASKED,
 ) -> Sifted:
     """Return findings without those that comments ignore, and with what is wrong with the comments themselves.
@@ -92,8 +92,8 @@ def sift_inline(
         findings: Of logs and of sources; those of logs always stay.
         files: Sources that were linted, or followed.
         ran: Which rules were run, and what is to be said of comments.
-        context: What is known of all prompts from outside.
-        texts: What files say that are not read from the disk, by path.
+        outside: What is known of each file from outside.
+        given: What files hold that are not read from the disk, by path.
         excerpts: How much of the sources' text findings may show.
     """
     hidden: dict[int, Suppression] = {}
@@ -104,7 +104,7 @@ def sift_inline(
             by_path.setdefault(finding.path, []).append((number, finding))
     ignores: dict[str, list[_Ignore]] = {}
     for file in sorted(files, key=lambda file: file.path):
-        read = _read(file, context, (texts or {}).get(file.path))
+        read = _read(file, outside, (given or {}).get(file.path))
         if read is None:
             continue
         ignores[file.path] = list(_ignores(read))
@@ -153,17 +153,17 @@ def _suppression(ignore: _Ignore, path: str, excerpts: Excerpts) -> Suppression:
     return Suppression(SuppressionKind.INLINE, reason, path, ignore.line)
 
 
-def _read(file: SourceFile, context: PromptContext, text: str | None) -> _File | None:
+def _read(file: SourceFile, outside: OutsideOf, given: bytes | None) -> _File | None:
     """Return a file with what its comments say, None where they say nothing, or it cannot be read."""
     try:
-        data = Path(file.path).read_bytes() if text is None else text.encode("utf-8", "surrogatepass")
+        data = Path(file.path).read_bytes() if given is None else given
         if MARK.search(data) is None:
             return None
-        source = Source(file.path, data.decode("utf-8") if text is None else text)
+        source = Source(file.path, data.decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None
     if file.kind is SourceKind.TEMPLATE:
-        commented = prompt_comments(source, context)
+        commented = prompt_comments(source, outside(file.path))
     else:
         commented = python_comments(source) if file.kind is SourceKind.PYTHON else script_comments(source)
     if commented is None:

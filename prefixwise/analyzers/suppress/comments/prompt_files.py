@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import Outside
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.templates.code_regions import literal_regions
 from prefixwise.analyzers.static.templates.front_matter import split_front_matter
@@ -31,7 +31,7 @@ _WITHOUT = (".json", ".jsonl", ".txt", ".text", ".rst")
 """Files in which HTML comments are no comments to anybody."""
 
 
-def prompt_comments(source: Source, context: PromptContext) -> Commented | None:
+def prompt_comments(source: Source, outside: Outside) -> Commented | None:
     """Return a prompt file with its comments, None where it cannot be read.
 
     Comments of HTML are sent to the model, all others are not.
@@ -54,17 +54,18 @@ def prompt_comments(source: Source, context: PromptContext) -> Commented | None:
         _, head = split_front_matter(source.text)
         found, units = yaml_comments(source, 0, head) if head > 1 else ([], [])
     for prompt in prompts:
-        found += _of_templates(source, prompt, context)
+        found += _of_templates(source, prompt, outside)
     if not name.endswith((*_WITHOUT, ".yaml", ".yml", ".toml")):
         found += _of_markup(source, head, found)
     return Commented(source, found, units, head)
 
 
-def _of_templates(source: Source, prompt: Prompt, context: PromptContext) -> Iterator[Comment]:
+def _of_templates(source: Source, prompt: Prompt, outside: Outside) -> Iterator[Comment]:
     """Yield the comments of the language that a prompt's placeholders are written in."""
     views = [piece.view for piece in prompt.pieces]
     whole = "\n".join(view.text for view in views)
-    about = msgspec.structs.replace(prompt.about, context=context.completed(prompt.about.context))
+    known = outside.asked.completed(prompt.about.context).completed(outside.assumed)
+    about = msgspec.structs.replace(prompt.about, context=known)
     chat = Recognised(Syntax.JINJA) if prompt.chat else None
     how = chat or recognise(source.path, whole, about, literal_regions(whole))
     for view in views:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prefixwise.analyzers.static.scripts.tree import Node, Tree, comments_in, read_tree
+from prefixwise.analyzers.static.scripts.tree import Node, Tree, comments_in, read_tree, require_parser
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.suppress.commented import Comment, Commented, Lines
 from prefixwise.core.errors import MissingExtraError
@@ -21,6 +21,15 @@ def script_comments(source: Source) -> Commented | None:
     except (MissingExtraError, RecursionError):
         return None
     return Commented(source, [_comment(source, start, end) for start, end in places], list(_units(tree)))
+
+
+def scripts_are_read() -> bool:
+    """Say whether what reads scripts is installed."""
+    try:
+        require_parser()
+    except MissingExtraError:
+        return False
+    return True
 
 
 def _comment(source: Source, start: int, end: int) -> Comment:
