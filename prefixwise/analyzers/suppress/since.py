@@ -18,6 +18,10 @@ from prefixwise.core.finding import Finding, Mode, Span
 
 _HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _PATHS_AT_ONCE = 200
+_QUIETLY = (
+    *("--no-pager", "--no-optional-locks", "--literal-pathspecs"),
+    *("-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"),
+)
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules", "--find-renames")
 _DEPTH = "`fetch-depth: 0` for actions/checkout, `GIT_DEPTH: 0` in GitLab, elsewhere `git fetch --unshallow`"
 
@@ -93,8 +97,8 @@ class _Change(NamedTuple):
 
 
 def _git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git; it waits for nobody, takes no lock and starts no program that the repository names."""
-    command = ["git", "--no-optional-locks", "--literal-pathspecs", "-c", "core.fsmonitor=false", *arguments]
+    """Run git; it waits for nobody, changes nothing and starts no program that the repository names for this."""
+    command = ["git", *_QUIETLY, *arguments]
     try:
         return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
     except FileNotFoundError:

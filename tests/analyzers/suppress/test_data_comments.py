@@ -77,7 +77,8 @@ def test_texts_of_several_lines_are_units(text: str, units: list[tuple[int, int]
 
 PIECES = st.sampled_from(
     [
-        "a%d = 1", "a%d = 'x # not'", 'a%d = "x \\" # not"', "a%d = \'\'\'\n# not\n\'\'\'", 'a%d = """\n\\""" # not\n"""',
+        "a%d = 1", "a%d = 'x # not'", 'a%d = "x \\" # not"', "a%d = \'\'\'\n# not\n\'\'\'",
+        'a%d = """\n\\""" # not\n"""',
         "a%d = [ # yes\n  1, # yes\n]", "# yes %d", "a%d = 1 # yes 'quoted", "a%d = \'\'\'\'two\'\'\' # yes",
         "'k # not %d' = 1 # yes",
     ]
