@@ -90,12 +90,13 @@ class Looked(NamedTuple):
     def unsure(self) -> frozenset[str]:
         """Sources whose findings are not all known: unread ones, and code by itself, which others may call."""
         notes = self.sources.notes if self.sources is not None else ()
-        scripts = scripts_are_read()
+        files = (*self.linted, *self.beside)
+        unread = any(file.kind is SourceKind.SCRIPT for file in files) and not scripts_are_read()
         return frozenset(
             file.path
-            for file in (*self.linted, *self.beside)
+            for file in files
             if (file.kind is not SourceKind.TEMPLATE and file.path in self.named)
-            or (file.kind is SourceKind.SCRIPT and not scripts)
+            or (file.kind is SourceKind.SCRIPT and unread)
             or any(note.startswith(f"{file.path}:") for note in notes)
         )
 
