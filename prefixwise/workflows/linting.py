@@ -158,4 +158,12 @@ def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:
         return None
     beside = source_files(files.beside)
     wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
-    return lint_sources(sources, wanted, asked.configured.outside, asked.excerpts, beside, asked.given)
+    return lint_sources(
+        sources,
+        wanted,
+        asked.configured.outside,
+        excerpts=asked.excerpts,
+        beside=beside,
+        jobs=asked.settings.jobs,
+        given=asked.given,
+    )

@@ -109,7 +109,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 PER_FILE = frozenset(
     {
-        *("select", "ignore", "extend-select", "extend-ignore", "per-file-select", "per-file-ignores"),
+        *("extend", "select", "ignore", "extend-select", "extend-ignore", "per-file-select", "per-file-ignores"),
         *("include", "exclude", "force-exclude", "provider", "model", "builders", "prompt"),
     }
 )
