@@ -7,6 +7,7 @@ classes, loops and conditions only the head counts, so that a comment never sile
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -66,21 +67,39 @@ class Commented:
                 position = comment.end
         return _LINE_END.split("".join((*pieces, text[position:])).replace("\ufeff", " "))
 
+    @cached_property
+    def _said(self) -> list[int]:
+        """Numbers of the lines that say something beside comments."""
+        return [number for number, said in enumerate(self._lines, start=1) if said.strip()]
+
+    @cached_property
+    def _touching(self) -> tuple[dict[int, list[Lines]], dict[int, list[Lines]]]:
+        """Units by the line in which they begin, and by the one in which they end."""
+        first: dict[int, list[Lines]] = {}
+        last: dict[int, list[Lines]] = {}
+        for unit in self.units:
+            first.setdefault(unit[0], []).append(unit)
+            last.setdefault(unit[1], []).append(unit)
+        return first, last
+
     def at_top(self, comment: Comment) -> bool:
         """Say whether nothing but comments stands in front of a comment."""
         line, column = self.source.position(comment.start)
-        above = (*self._lines[: line - 1], self._lines[line - 1][: column - 1])
-        return comment.start < self._head or not any(said.strip() for said in above)
+        first = self._said[0] if self._said else line
+        alone = first > line or (first == line and not self._lines[line - 1][: column - 1].strip())
+        return comment.start < self._head or alone
 
     def about(self, comment: Comment) -> list[Lines]:
         """Return the lines that a comment is about."""
         first, last = self.source.position(comment.start)[0], self.source.position(max(comment.end - 1, 0))[0]
-        if any(said.strip() for said in self._lines[first - 1 : last]):
-            touching = (unit for unit in self.units if unit[0] == first or unit[1] == last)
-            return [(first, last), *touching]
-        following = (number for number, said in enumerate(self._lines[last:], last + 1) if said.strip())
-        line = next(following, None)
-        return [] if line is None else [(line, line), *(unit for unit in self.units if unit[0] == line)]
+        begun, ended = self._touching
+        following = bisect.bisect_left(self._said, first)
+        line = self._said[following] if following < len(self._said) else None
+        if line is None:
+            return []
+        if line <= last:
+            return [(first, last), *begun.get(first, ()), *ended.get(last, ())]
+        return [(line, line), *begun.get(line, ())]
 
     def lines_in_file(self, file: Source, lines: Lines) -> Lines:
         """Return lines of `source` as lines of the file."""

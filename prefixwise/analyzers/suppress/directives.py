@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from prefixwise.analyzers.suppress.commented import Comment
 
-MARK = re.compile(rb"prefixwise\s*:")
+MARK = re.compile(rb"prefixwise[ \t]*:")
 """Stands in every file that tells the linter something."""
 
-_DIRECTIVE = re.compile(r"(?:^|#|//|\*)\s*prefixwise\s*:\s*(?P<word>[\w-]*)(?P<rest>[^\r\n]*)", re.MULTILINE)
-_NAMES = re.compile(r"\s*\[([^\[\]]*)\]")
+_DIRECTIVE = re.compile(r"(?:^|#|//|\*)[ \t]*prefixwise[ \t]*:[ \t]*(?P<word>[\w-]*)", re.MULTILINE)
+_NAMES = re.compile(r"[ \t]*\[([^\[\]]*)\]")
 _NAME = re.compile(r"[^\s,][^,]*")
-_NEXT = re.compile(r"(?:#|//)\s*(?:prefixwise\s*:|noqa\b|type:|pylint:|nosec\b|fmt:)")
+_END = re.compile(r"[\r\n]|(?:#|//)[ \t]*(?:prefixwise[ \t]*:|noqa\b|type:|pylint:|nosec\b|fmt:)")
 _FORM = "write `prefixwise: ignore[rule] reason`"
 _LONGEST = 60
 
@@ -53,15 +53,14 @@ def directives_in(comment: Comment) -> list[Directive]:
     found = []
     position = 0
     while (match := _DIRECTIVE.search(comment.text, position)) is not None:
-        another = _NEXT.search(match["rest"])
-        end = match.end() if another is None else match.start("rest") + another.start()
-        found.append(_directive(comment, match, end))
-        position = end
+        stop = _END.search(comment.text, match.end())
+        position = len(comment.text) if stop is None else stop.start()
+        found.append(_directive(comment, match, position))
     return found
 
 
 def _directive(comment: Comment, match: re.Match[str], end: int) -> Directive:
-    word, rest = match["word"], comment.text[match.start("rest") : end]
+    word, rest = match["word"], comment.text[match.end() : end]
     names = _NAMES.match(rest)
     start = comment.body + match.start() + match[0].index("prefixwise")
     made = Directive(comment, start, comment.body + end, word == "ignore-file", (), "")
@@ -70,7 +69,7 @@ def _directive(comment: Comment, match: re.Match[str], end: int) -> Directive:
     if names is None:
         missing = "its bracket does not close" if rest.lstrip().startswith("[") else "it names no rule"
         return made._replace(fault=f"{missing}: {_FORM}")
-    inner = comment.body + match.start("rest") + names.start(1)
+    inner = comment.body + match.end() + names.start(1)
     named = [(found[0].rstrip(), inner + found.start()) for found in _NAME.finditer(names[1])]
     reason = rest[names.end() :].strip(" \t-–—:")
     made = made._replace(names=tuple(Named(name, at, at + len(name)) for name, at in named), reason=reason)

@@ -218,9 +218,9 @@ def _unknown(file: _File) -> Iterator[Raw]:
             yield _raw(file, _UNKNOWN, directive.start, directive.end, message)
         for named in directive.names:
             if _rule(named.name) is None:
-                near = difflib.get_close_matches(named.name, RULES.names(), n=1)
-                hint = f"; did you mean {near[0]}?" if near else "."
-                message = f"There is no rule `{named.name[:_LONGEST_NAME]}`{hint}"
+                name = named.name[:_LONGEST_NAME]
+                near = difflib.get_close_matches(name, RULES.names(), n=1)
+                message = f"There is no rule `{name}`{f'; did you mean {near[0]}?' if near else '.'}"
                 yield _raw(file, _UNKNOWN, named.start, named.end, message)
 
 

@@ -134,7 +134,7 @@ def _base(top: str, ref: str) -> str:
     where = f"--since {ref}"
     if not ref or ref.startswith("-") or "\0" in ref:
         raise UserError("this is no name of a commit", where, "name a branch, a tag or a commit: --since origin/main")
-    done = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    done = _git(top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
     shallow = _git(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
     if done.returncode:
         if shallow:

@@ -12,8 +12,10 @@ _LINE = re.compile(r"([ \t]*(?:-[ \t]+)*)([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _HEADER = re.compile(r"(?:^|[:\s])[|>][+\-1-9]*[ \t]*$")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _FLOW = re.compile(r"(?:[^\s:\[{][^:\r\n]*:[ \t]+)?[\[{]")
-_BEFORE_VALUE = re.compile(r"(?:^|:[ \t]+|[!&][^\s]*[ \t]+)\Z")
+_BEFORE_VALUE = re.compile(r"(?::[ \t]+|[!&][^\s]*[ \t]+)\Z")
 _BEFORE_ITEM = re.compile(r"(?:[\[{,:]|[!&][^\s]*[ \t])[ \t]*\Z")
+_NEAR = 100
+"""How far in front of a quotation mark is looked for what makes it the beginning of a value."""
 _KEY = re.compile(r"""(?:[^\s'"#]|"[^"\r\n]*"|'[^'\r\n]*')[^:\r\n]*:(?:\s|$)""")
 _TOML = re.compile(
     r"""(?P<text>\"{3}(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*')|(?P<comment>\#[^\r\n]*)""",
@@ -68,7 +70,7 @@ def _said(text: str, start: int, end: int) -> tuple[int, int]:
     before = _BEFORE_ITEM if _FLOW.match(text, start, end) else _BEFORE_VALUE
     while position < end and text[position] not in "\r\n":
         sign = text[position]
-        if sign in "'\"" and (position == start or before.search(text[start:position])):
+        if sign in "'\"" and (position == start or before.search(text, max(start, position - _NEAR), position)):
             quoted = _QUOTED.match(text, position, end)
             position = quoted.end() if quoted is not None else position + 1
             continue

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from prefixwise.analyzers.static.context import Outside
 from prefixwise.analyzers.static.sources import Source
-from prefixwise.analyzers.static.templates.code_regions import literal_regions
+from prefixwise.analyzers.static.templates.code_regions import Regions, literal_regions
 from prefixwise.analyzers.static.templates.front_matter import split_front_matter
 from prefixwise.analyzers.static.templates.jinja.lexer import chunks
 from prefixwise.analyzers.static.templates.parts import Syntax, UnreadableTemplateError
@@ -19,14 +20,8 @@ from prefixwise.analyzers.static.templates.recognise import Recognised, recognis
 from prefixwise.analyzers.suppress.commented import Comment, Commented, Lines
 from prefixwise.analyzers.suppress.comments.data_files import toml_comments, yaml_comments
 
-_MARKUP = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _JINJA = re.compile(r"\{#[-+]?(?P<said>.*?)[-+]?#\}", re.DOTALL)
-_HANDLEBARS = re.compile(
-    r"\{{4}\s*(?P<raw>\w+).*?\}{4}.*?\{{4}/(?P=raw)\s*\}{4}"  # a raw block
-    r"|(?<!\\)\{\{~?!--(?P<long>.*?)--~?\}\}"
-    r"|(?<!\\)\{\{~?!(?!--)(?P<short>.*?)~?\}\}",
-    re.DOTALL,
-)
+_RAW_NAME = re.compile(r"\{{4}\s*(\w+)")
 _WITHOUT = (".json", ".jsonl", ".txt", ".text", ".rst")
 """Files in which HTML comments are no comments to anybody."""
 
@@ -70,32 +65,76 @@ def _of_templates(source: Source, prompt: Prompt, outside: Outside) -> Iterator[
     how = chat or recognise(source.path, whole, about, literal_regions(whole))
     for view in views:
         literal = literal_regions(view.text) if how.guessed else []
-        for match, group in _matches(how.syntax, view.text, literal):
-            start, end = view.start(match.start()), view.end(match.end())
-            yield Comment(start, end, view.start(match.start(group)), match[group])
+        for place in _places(how.syntax, view.text, literal):
+            start, end, body = view.start(place.start), view.end(place.end), view.start(place.body)
+            yield Comment(start, end, body, view.text[place.body : place.stop])
 
 
-def _matches(syntax: Syntax, text: str, literal: list[tuple[int, int]]) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield comments as matches, and the group that holds what they say."""
+class _Place(NamedTuple):
+    """Where a comment stands, and what it says from `body` to `stop`."""
+
+    start: int
+    body: int
+    stop: int
+    end: int
+
+
+def _places(syntax: Syntax, text: str, literal: list[tuple[int, int]]) -> Iterator[_Place]:
+    """Yield the comments of a template language."""
     if syntax is Syntax.JINJA:
-        try:
-            said = [(chunk.start, chunk.end) for chunk in chunks(text, literal)]
-        except UnreadableTemplateError:
-            return
-        edges = [0, *(edge for chunk in said for edge in chunk), len(text)]
-        for gap in zip(edges[::2], edges[1::2], strict=True):  # what is neither text nor tag: comments and white space
-            yield from ((match, "said") for match in _JINJA.finditer(text, *gap))
+        yield from _of_jinja(text, literal)
     elif syntax in (Syntax.HANDLEBARS, Syntax.MUSTACHE):
-        for match in _HANDLEBARS.finditer(text):
-            if match["raw"] is None:
-                yield match, "long" if match["long"] is not None else "short"
+        yield from _of_handlebars(text)
+
+
+def _of_jinja(text: str, literal: list[tuple[int, int]]) -> Iterator[_Place]:
+    try:
+        said = [(chunk.start, chunk.end) for chunk in chunks(text, literal)]
+    except UnreadableTemplateError:
+        return
+    edges = [0, *(edge for chunk in said for edge in chunk), len(text)]
+    for gap in zip(edges[::2], edges[1::2], strict=True):  # what is neither text nor tag: comments and white space
+        for match in _JINJA.finditer(text, *gap):
+            yield _Place(match.start(), *match.span("said"), match.end())
+
+
+def _of_handlebars(text: str) -> Iterator[_Place]:
+    """Yield comments, tag by tag; what does not end ends the search."""
+    start = text.find("{{")
+    while start >= 0:
+        inner = start + 2 + text.startswith("~", start + 2)
+        raw = _RAW_NAME.match(text, start)
+        if raw is not None:
+            end = _behind(text, "}}}}", _behind(text, "{{{{/" + raw[1], raw.end()))
+        elif text.startswith("!--", inner):
+            stop = text.find("--", inner + 3)
+            end = _behind(text, "}}", stop)
+        else:
+            stop = text.find("}}", inner)
+            end = _behind(text, "}}", inner)
+        if end < 0:
+            return
+        if raw is None and text[inner : inner + 1] == "!" and text[start - 1 : start] != "\\":
+            yield _Place(start, inner + (3 if text.startswith("!--", inner) else 1), stop, end)
+        start = text.find("{{", end)
+
+
+def _behind(text: str, sign: str, position: int) -> int:
+    """Return where the next `sign` ends, -1 where there is none, or no position."""
+    found = text.find(sign, position) if position >= 0 else -1
+    return found + len(sign) if found >= 0 else -1
 
 
 def _of_markup(source: Source, head: int, others: list[Comment]) -> Iterator[Comment]:
     """Yield HTML comments that tell the linter something, but for those in code; all other ones are text."""
     regions = set(literal_regions(source.text[head:]))
-    inside = [(comment.start, comment.end) for comment in others]
-    for match in _MARKUP.finditer(source.text, head):
-        hidden = any(start <= match.start() < end for start, end in inside)
-        if (match.start() - head, match.end() - head) in regions and "prefixwise" in match[1] and not hidden:
-            yield Comment(match.start(), match.end(), match.start(1), match[1], sent=True)
+    taken = Regions(sorted((comment.start, comment.end) for comment in others))
+    start = source.text.find("<!--", head)
+    while start >= 0:
+        end = _behind(source.text, "-->", start + 4)
+        if end < 0:
+            return
+        said = source.text[start + 4 : end - 3]
+        if "prefixwise" in said and (start - head, end - head) in regions and not taken.cover(start):
+            yield Comment(start, end, start + 4, said, sent=True)
+        start = source.text.find("<!--", end)
