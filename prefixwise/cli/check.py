@@ -65,7 +65,7 @@ def check(
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ConfiguredExcerpts = None,
+    excerpts: o.ExcerptMode = None,
     config: o.Config = None,
     isolated: o.Isolated = False,
     quiet: o.Quiet = False,

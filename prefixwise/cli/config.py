@@ -22,7 +22,7 @@ def config(
     model: o.Model = None,
     rules: o.Rules = None,
     jobs: o.Jobs = None,
-    excerpts: o.ConfiguredExcerpts = None,
+    excerpts: o.ExcerptMode = None,
     config: o.Config = None,
     isolated: o.Isolated = False,
     output_format: o.OutputFormat = "text",

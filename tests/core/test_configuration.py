@@ -51,6 +51,7 @@ def test_each_file_is_governed_by_the_nearest_configuration_alone(here: Path) ->
     assert (found.of("desk/deep/er/x").file, found.of("desk/deep/er/x").settings.model) == ("desk/prefixwise.toml", "")
     assert found.of("desk/x").settings.provider == "anthropic"
     assert found.of("other/x").file == found.of("x").file == found.here.file == found.of("-").file == "pyproject.toml"
+    assert found.of("").file == "pyproject.toml"
 
 
 def test_a_files_own_configuration_wins_over_pyproject_in_the_same_folder(here: Path) -> None:
