@@ -164,7 +164,7 @@ def lint(
         text=text,
     )
     files = files_of(asked)
-    written = [path for _, path in outputs.files] + ([write_baseline] if write_baseline else [])
+    written = [*(path for _, path in outputs.files), *silencing.written]
     refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)

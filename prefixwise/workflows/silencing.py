@@ -52,6 +52,12 @@ class Silencing(msgspec.Struct, frozen=True, kw_only=True):
     update: bool = False
     since: str | None = None
 
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """The files that are written."""
+        path = self.write or (self.baseline if self.update else None)
+        return () if path is None else (path,)
+
     def check(self) -> None:
         """Raise UserError where two of these do not go together."""
         if self.update and self.write is not None:

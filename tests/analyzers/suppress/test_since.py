@@ -263,3 +263,13 @@ def test_the_repository_is_left_as_it_is(folder: Path) -> None:
     before = (folder / ".git" / "index").read_bytes()
     assert touched(folder, "plain.md") == [7]
     assert (folder / ".git" / "index").read_bytes() == before
+
+
+def test_paths_count_from_where_lint_is_started(folder: Path) -> None:
+    (folder / "prompts/ümlaut.md").write_text(changed(7))
+    (folder / "plain.md").write_text(changed(9))
+    (folder / "link").symlink_to("prompts", target_is_directory=True)
+    assert touched(folder / "prompts", "ümlaut.md") == [7]
+    assert touched(folder / "prompts", "../plain.md") == [9]
+    assert touched(folder, str(folder / "plain.md")) == [9]
+    assert touched(folder, "link/ümlaut.md") == [7]
