@@ -13,6 +13,7 @@ from prefixwise.cli.console import Console, Screen
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
 from prefixwise.reports.format import FORMATS, Format
+from prefixwise.workflows.finding_sources import with_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
     """
     console = console or Console()
     screen = console.out
+    if any(form.reads_sources for form in (outputs.stdout, *(form for form, _ in outputs.files))):
+        report = with_sources(report)
     _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
     if not outputs.stdout.carries_notes:
         _say_notes(report, console)
