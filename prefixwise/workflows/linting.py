@@ -6,6 +6,7 @@ silences them stands in `silencing`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -27,7 +28,7 @@ from prefixwise.core.config.settings import DEFAULTS, Settings
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Level
-from prefixwise.core.report import Report
+from prefixwise.core.report import Report, SourceText
 from prefixwise.core.request import Request
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
@@ -122,7 +123,14 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
     judged = _judged(asked, files, read, save)
-    return lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
+    report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
+    return msgspec.structs.replace(report, sources=tuple(_unsaved(asked)))
+
+
+def _unsaved(asked: LintAsked) -> Iterator[SourceText]:
+    """Yield the text on standard input for formats that count in it; they must not look into the file."""
+    with contextlib.suppress(UnicodeDecodeError):
+        yield from (SourceText(path, data.decode("utf-8")) for path, data in asked.given.items())
 
 
 def _judged(asked: LintAsked, files: Discovered, read: _Read, save: Save) -> Judged:

@@ -178,6 +178,14 @@ def test_a_source_on_standard_input_is_linted_as_its_file(run: Any, tmp_path: Pa
     assert run([*args, "notes"], b"\xff\xfe\x00").check(0).json()["inputs"][0]["reason_skipped"] == "is not UTF-8 text"
 
 
+def test_an_editor_gets_places_in_what_is_not_saved(run: Any, tmp_path: Path) -> None:
+    write(tmp_path, {"prompts/saved.j2": "An older text.\n"})
+    args = ["lint", "-", "--stdin-filename", "prompts/saved.j2", "--output-format", "rdjson"]
+    shown = run(args, ("Be brief.\n" + TEXT).encode()).check(1).json()["diagnostics"]
+    starts = [one["location"]["range"]["start"] for one in shown]
+    assert starts == [{"line": 2, "column": 7}, {"line": 2, "column": 30}]
+
+
 def test_a_log_on_standard_input_stays_a_log(run: Any, tmp_path: Path) -> None:
     for args in (["lint", "-", "--json"], ["lint", "-", "--json", "--stdin-filename", "logs/today.jsonl"]):
         document = run(args, talk(3).encode()).check(1).json()
