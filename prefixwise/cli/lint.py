@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +16,7 @@ def lint(
         list[str],
         typer.Argument(
             metavar="PATHS...",
-            help="Logs, prompt files, templates, code, folders, globs, or - for a log on standard input.",
+            help="Logs, prompt files, templates, code, folders, globs, or - for standard input: a log by default.",
         ),
     ],
     select: o.Select = None,
@@ -31,6 +32,31 @@ def lint(
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="FILE", envvar="PREFIXWISE_BASELINE", help="Do not tell the findings that it knows."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline", metavar="FILE", help="Write the findings of today to it: they are known then."
+        ),
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Take out of the baseline what is not there any more.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="REF", help="Tell only what stands on lines that changed since this commit."),
+    ] = None,
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
+        ),
+    ] = None,
     provider: o.Provider = None,
     model: o.Model = None,
     syntax: Annotated[
@@ -68,21 +94,23 @@ def lint(
       prefixwise lint requests.jsonl
       prefixwise lint prompts/ src/ --fail-on warning
       prefixwise lint . --show-files
+      prefixwise lint . --write-baseline prefixwise-baseline.json
+      prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
-    from pathlib import Path
 
     from prefixwise.analyzers.configured import Configured
     from prefixwise.analyzers.static.context import PromptContext
     from prefixwise.analyzers.static.files_report import files_report
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
+    from prefixwise.cli.emit import emit, parse_outputs, write_whole
+    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.workflows.linting import LintAsked, files_of
     from prefixwise.workflows.linting import lint as run_lint
+    from prefixwise.workflows.silencing import Silencing
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     configured = configurations(
@@ -100,6 +128,7 @@ def lint(
         model=model,
         rules=rules,
         output_format=output_format,
+        baseline=baseline,
         excerpts=excerpts,
         jobs=jobs,
     )
@@ -117,20 +146,31 @@ def lint(
         replica=replica_field,
         salt=salt_field,
     )
+    silencing = Silencing(
+        baseline=Path(here.settings.baseline) if here.settings.baseline else None,
+        write=write_baseline,
+        update=update_baseline,
+        since=since,
+    )
+    unsaved, text = text_on_stdin(paths, stdin_filename, locked=locked, since=since)
     asked = LintAsked(
         paths=tuple(relative(paths)),
         configured=Configured(configured, PromptContext(syntax=syntax or "")),
         settings=here.settings,
         lock=Path("prefixwise.lock") if locked else None,
         statistics=statistics,
+        silencing=silencing,
+        unsaved=unsaved,
+        text=text,
     )
     files = files_of(asked)
-    refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
+    written = [*(path for _, path in outputs.files), *silencing.written]
+    refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    document = run_lint(asked, files, read_logs)
+    document = run_lint(asked, files, read_logs, write_whole)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

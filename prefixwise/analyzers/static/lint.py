@@ -56,6 +56,7 @@ def lint_sources(
     excerpts: Excerpts = Excerpts.MASKED,
     beside: Iterable[SourceFile] = (),
     jobs: int = 1,
+    given: Mapping[str, bytes] | None = None,
 ) -> LintedSources:
     """Return what keeps the prompts of sources from being cached.
 
@@ -66,12 +67,15 @@ def lint_sources(
         excerpts: How much of the sources' text the findings may show.
         beside: Code without prompts of its own, which is read where that of `files` uses it.
         jobs: Processes that read templates; 0 for as many as pay. The result is the same.
+        given: What files hold that are not read from the disk, by path.
     """
+    given = given or {}
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     for file in files:
         try:
-            sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
+            data = given[file.path] if file.path in given else Path(file.path).read_bytes()
+            sources[file.path] = Source(file.path, data.decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
     found, notes = _read(files, _Known(sources, beside), outside, jobs)
