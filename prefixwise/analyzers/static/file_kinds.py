@@ -60,7 +60,8 @@ _PROMPT_SUFFIXES = (".prompt", ".prompty")
 _NAMED_PROMPT = re.compile(r"\.prompt\.(?:md|mdx|txt|ya?ml|json|toml|xml|jinja2?|j2|hbs|mustache)$")
 _PROMPT_PATH = re.compile(r"(?i)(?:^|/)prompts?/|system[_-]?prompt|chat[_-]?template")
 _NO_PROMPT = re.compile(
-    r"(?i)^(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|security|notice|authors|requirements)\b"
+    r"(?i)^(?:readme|changelog|contributing|code_of_conduct|security|notice|authors)(?:[._][a-z]{2})?(?:\.(?:mdx?|rst|txt))?$"
+    r"|^licen[cs]e(?:[-_.]\w+)?(?:\.(?:md|rst|txt))?$|^requirements(?:[-_.]\w+)*\.txt$"
     r"|^(?:package|package-lock|tsconfig[\w.-]*|composer|manifest|jest\.config|biome|turbo)\.json$"
     r"|^(?:pyproject|Cargo|uv|poetry)\.(?:toml|lock)$|^(?:pnpm-lock|docker-compose[\w.-]*)\.ya?ml$|^(?:CODEOWNERS|Makefile|Dockerfile)$"
 )
@@ -128,6 +129,15 @@ def of_named(path: str, name: str) -> FileKind:
         plain = lower.endswith((".json", *(".json.gz", ".json.zst"))) and not is_log(path)
         return FileKind.PROMPT_TEXT if plain and _PROMPT_PATH.search(path) else FileKind.LOG
     return FileKind.PROMPT_TEXT if _is_text(path) and not is_log(path) else FileKind.LOG
+
+
+def of_unsaved(path: str) -> FileKind:
+    """Return what a text is that would stand in a file of this name: a prompt where nothing says that it is not."""
+    name = path.rpartition("/")[2].lower()
+    kind = _BY_SUFFIX.get(name[name.rfind(".") :] if "." in name[1:] else "", FileKind.PROMPT_TEXT)
+    if name.endswith(LOG_SUFFIXES) and not _NAMED_PROMPT.search(name):
+        return kind if name.endswith(".json") and _PROMPT_PATH.search(path) else FileKind.LOG
+    return kind
 
 
 def _is_text(path: str) -> bool:

@@ -64,8 +64,14 @@ GUILTY = {
         'def ask(h, context):\n    send(f"{context}. " + RULES, h)',
         ["retrieved text: context"],
     ),
-    "a context that is built for the question": ("def ask(h, knowledge, question):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(question)\n    send(f'{knowledge_context} ' + RULES, h)", ["retrieved text: knowledge_context"]),
-    "memories in front of the rules": ("def ask(h, memories):\n    return {'role': 'system', 'content': ''.join(memory.text for memory in memories) + RULES}", ["retrieved text: memories"]),
+    "a context that is built for the question": (
+        "def ask(h, knowledge, question):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(question)\n    send(f'{knowledge_context} ' + RULES, h)",
+        ["retrieved text: knowledge_context"],
+    ),
+    "memories in front of the rules": (
+        "def ask(h, memories):\n    return {'role': 'system', 'content': ''.join(memory.text for memory in memories) + RULES}",
+        ["retrieved text: memories"],
+    ),
     "texts of what was looked up": (
         'def ask(h, docs):\n    send("".join(doc.page_content for doc in docs) + RULES, h)',
         ["retrieved text: docs"],
