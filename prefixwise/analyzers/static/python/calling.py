@@ -199,9 +199,8 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
         return UNKNOWN
     kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
     texts = [printed(frame, filling.value, filling.node) for filling in kept]
-    moving = [tuple(piece for piece in leaves(text) if isinstance(piece, Moving)) for text in texts]
-    found = joined(moving)
-    return Value(pieces=(*found.pieces, Gap())) if found.pieces else UNKNOWN
+    found = joined([tuple(piece for piece in leaves(text) if isinstance(piece, Moving | Gap)) for text in texts])
+    return Value(pieces=(*found.pieces, Gap())) if found.stirs else UNKNOWN
 
 
 def _run_apart(frame: Frame, site: Site) -> None:

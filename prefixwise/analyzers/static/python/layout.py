@@ -88,8 +88,10 @@ def lay_out(frame: Frame, prompt: Prompt) -> None:
         asked = _asked(section)
         if asked < len(section.pieces):
             # What changes with the request could still be put in front of it; what stands there already gains nothing.
-            behind = _walk(frame, prompt, section._replace(told=False), section.pieces[asked:], behind)
-            _walk(frame, prompt, section, section.pieces[asked - 1 : asked], behind)
+            untold = section._replace(told=False)
+            behind = _walk(frame, prompt, untold, section.pieces[asked:], behind)
+            last = section.pieces[asked - 1]
+            _walk(frame, prompt, section if isinstance(last, Moving) else untold, (last,), behind)
             behind = _walk(frame, prompt, section, section.pieces[: asked - 1], Behind())
         else:
             behind = _walk(frame, prompt, section, section.pieces, behind)
