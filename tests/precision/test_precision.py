@@ -28,7 +28,7 @@ def test_judgements_are_of_the_pinned_packages_and_say_why():
     for one in judged():
         assert (one.package, one.version) in pinned
         assert len(one.why.split()) >= 4
-    keys = [(one.package, one.fingerprint) for one in judged()]
+    keys = [(one.package, one.path, one.fingerprint) for one in judged()]
     assert len(set(keys)) == len(keys)
 
 
@@ -36,9 +36,13 @@ def test_judgements_are_of_the_pinned_packages_and_say_why():
 def test_every_finding_was_judged(package: Package, tmp_path):
     if not is_there(package):
         pytest.skip("its sources are not at hand: tests/precision/fetch.py takes them from PyPI")
-    told = {one.fingerprint: one for one in judged() if one.package == package.name}
-    found = {one.fingerprint: one for one in findings(package, tmp_path)}
+    told = {(one.path, one.fingerprint): one for one in judged() if one.package == package.name}
+    found = {(one.path, one.fingerprint): one for one in findings(package, tmp_path)}
     new = [f"{one.path}:{one.span.line} {one.rule}" for key, one in found.items() if key not in told]
     gone = [f"{one.path}:{one.line} {one.rule}" for key, one in told.items() if key not in found]
-    changed = [f"{one.path} {one.rule}" for key, one in told.items() if key in found and found[key].level != one.level]
+    changed = [
+        f"{one.path}:{one.line} {one.rule}"
+        for key, one in told.items()
+        if key in found and found[key].level != one.level
+    ]
     assert (new, gone, changed) == ([], [], [])

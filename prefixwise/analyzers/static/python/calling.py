@@ -30,7 +30,7 @@ from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leav
 from prefixwise.analyzers.static.python.printing import printed
 from prefixwise.analyzers.static.python.sites import Site, site_of
 from prefixwise.analyzers.static.python.templates import Filling
-from prefixwise.analyzers.static.python.values import UNKNOWN, Built, Item, Made, Value, joined, text_of
+from prefixwise.analyzers.static.python.values import UNKNOWN, Built, Item, Made, Value, joined, movings, text_of
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _KEEPS_TEXT = re.compile(
@@ -62,8 +62,9 @@ def call(frame: Frame, node: ast.Call, *, awaited: bool = False) -> Value:
 
 
 def _is_request(filling: Filling) -> bool:
-    """Say whether an argument may be what the user asks, by which something can be looked up."""
-    return use(path_of(filling.node)) is Use.TURN or filling.value.stirs
+    """Say whether an argument may be what the user asks, or what was looked up for it."""
+    looked_up = any(moving.origin.kind is VolatileKind.RETRIEVED for moving in movings(filling.value))
+    return looked_up or use(path_of(filling.node)) is Use.TURN
 
 
 def _telling_name(site: Site) -> str:
