@@ -51,7 +51,7 @@ def call(frame: Frame, node: ast.Call, *, awaited: bool = False) -> Value:
     site = site_of(frame, node)
     value = _value(frame, site, awaited=awaited)
     sinks.at_call(frame, site)
-    elements = site.elements()
+    elements = tuple(element for element in site.elements() if not element.counter)
     if elements and not any(isinstance(piece, Element) for piece in leaves(text_of(value))):
         value = with_elements(value, elements)
     if value != UNKNOWN:

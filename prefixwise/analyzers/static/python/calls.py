@@ -132,6 +132,7 @@ _LOOKUPS = words("""similarity_search similarity_search_with_score asimilarity_s
 _ASKED = frozenset({"invoke", "ainvoke", "query", "aquery", "search", "asearch", "retrieve", "aretrieve", "get", "run"})
 _STORES = words("""retriever vectorstore vectordb collection memory memories mem0 index knowledge rag chroma qdrant
     pinecone faiss weaviate milvus embeddings store""")
+_SERVERS = frozenset({"session", "client", "mcp", "server", "servers", "connection"})
 _GENERIC_STORES = frozenset({"memory", "memories", "index", "collection", "store", "knowledge", "embeddings"})
 _SELECTORS = frozenset({"select_examples", "aselect_examples"})
 _EXAMPLE_WORDS = frozenset({"example", "examples", "shot", "shots", "few", "demo", "demos", "demonstrations"})
@@ -163,7 +164,7 @@ def judge_method(name: str, receiver: str) -> Judgement | None:
     if name == "imap_unordered":
         return FINISHED
     if name == "list_tools":
-        return SERVED
+        return SERVED if _SERVERS & set(name_words(receiver)) else None
     if name not in _ASKED:
         return None
     parts = name_words(receiver.rsplit(".", 1)[-1])

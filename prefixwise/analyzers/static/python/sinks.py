@@ -53,7 +53,7 @@ def at_call(frame: Frame, site: Site) -> None:
     if not given and not site.positional:
         return
     in_package = isinstance(site.callee.ref, _PACKAGE_REFS)
-    if "role" in given and not isinstance(given["role"].node, ast.Name):
+    if "role" in given and not isinstance(given["role"].node, ast.Name) and _makes(site):
         _message(frame, site, given)
     if is_model_call(site.dotted or site.path):
         position = messages_position(site.name)
@@ -73,6 +73,11 @@ def at_call(frame: Frame, site: Site) -> None:
     for name in CACHE_KEYS:
         if name in given:
             _cache_key(frame, given[name].node, name, given[name].value)
+
+
+def _makes(site: Site) -> bool:
+    """Say whether a call makes a message; one that adds it to a conversation puts it at the end."""
+    return site.name == "dict" or site.name[:1].isupper()
 
 
 def _message(frame: Frame, site: Site, given: Given) -> None:
@@ -257,6 +262,8 @@ def is_builder(frame: Frame, function: Function) -> bool:
 
 
 def _by_name(frame: Frame, value: Value, area: Where, sent: Hop) -> None:
+    if area is Where.MESSAGES and _SUMS_UP.search(sent.note):
+        return
     pieces = text_of(value)
     sentences = any(isinstance(piece, str) and " " in piece.strip() for piece in leaves(pieces))
     if sentences and constant_text(pieces) >= _A_SENTENCE:
