@@ -67,7 +67,7 @@ def in_format(value: Value, *formats: str) -> Value:
             return piece
         found = with_formats(Judgement(origin.kind, origin.frequency, origin.precision), formats)
         if found is None:
-            return Gap("a month or year", fixed=True)
+            return "2026-01"
         return piece._replace(origin=_cut(origin, found.precision))
 
     return moved(value, coarser)
@@ -89,7 +89,7 @@ def at_precision(value: Value, precision: str) -> Value:
         if piece.origin.kind is not VolatileKind.CLOCK:
             return piece
         if precision in ("month", "year"):
-            return Gap("a month or year", fixed=True)
+            return "2026-01"
         return piece._replace(origin=_cut(piece.origin, precision))
 
     return moved(value, cut)

@@ -9,9 +9,10 @@ from dataclasses import replace
 from string import Formatter
 from typing import NamedTuple
 
+from prefixwise.analyzers.static.names import Use, use
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.naming import judge_placeholder
-from prefixwise.analyzers.static.python.pieces import Gap, Moving, Piece, Slot, leaves, spliced
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Piece, Slot, is_fixed, leaves, spliced
 from prefixwise.analyzers.static.python.printing import formatted, printed
 from prefixwise.analyzers.static.python.values import Value, joined, unknown
 
@@ -47,6 +48,8 @@ def _text(frame: Frame, name: str, filling: Filling | None, spec: str = "") -> t
         judged = judge_placeholder(name) if name.isidentifier() else None
         if judged is not None:
             return frame.moving(filling.node, judged, name).pieces
+        if use(name) is Use.TURN and not is_fixed(pieces):
+            return (Gap(name),)
     return pieces
 
 
