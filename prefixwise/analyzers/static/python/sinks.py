@@ -53,7 +53,7 @@ def at_call(frame: Frame, site: Site) -> None:
     if not given and not site.positional:
         return
     in_package = isinstance(site.callee.ref, _PACKAGE_REFS)
-    if "role" in given and not isinstance(given["role"].node, ast.Name) and _makes(site):
+    if "role" in given and _is_constant(given["role"].node) and _makes(site):
         _message(frame, site, given)
     if is_model_call(site.dotted or site.path):
         position = messages_position(site.name)
@@ -207,7 +207,12 @@ def _has_constant_role(node: ast.Dict) -> bool:
     """Say whether a message says its role itself; one that is told its role is judged where it is sent."""
     pairs = zip(node.keys, node.values, strict=True)
     roles = [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "role"]
-    return any(not isinstance(value, ast.Name) or value.id.isupper() for value in roles)
+    return any(map(_is_constant, roles))
+
+
+def _is_constant(role: ast.expr) -> bool:
+    """Say whether a role is written out where it stands, or by the name of a constant."""
+    return not isinstance(role, ast.Name) or role.id.isupper()
 
 
 def _body(frame: Frame, node: ast.Dict, given: Given) -> None:
