@@ -44,6 +44,13 @@ INNOCENT = {
     "an attribute that the class makes": "class Desk:\n    def __init__(self):\n        self.clipboard = Clipboard(self)\n    def ask(self, h):\n        send(f'{self.clipboard} ' + RULES, h)\nclass Clipboard:\n    def __init__(self, desk): pass\n    def __str__(self): return 'a clipboard'",
     "tasks beside each other that keep a log": "async def ask(h):\n    async def one(name):\n        h.append({'role': 'user', 'content': name})\n    await asyncio.gather(*[one(name) for name in ('a', 'b')])\n    return client.chat.completions.create(model='m', messages=h)",
     "instructions that are called a context": "def ask(h, knowledge):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(filters=True)\n    send(f'{knowledge_context} ' + RULES, h)",
+    "what is added to a conversation": "def note(conversation, attempts):\n    conversation.add(role='system', content=f'Attempt {attempts}. ' + RULES)",
+    "tools of a registry of one's own": "def ask(h, channel):\n    tools = channel.list_tools()\n    send(', '.join(tool.title for tool in tools) + RULES, h)",
+    "a message that compresses": "def ask(h):\n    compression_prompt = f'It is {datetime.now()}. ' + RULES\n    return [*h, {'role': 'user', 'content': compression_prompt}]",
+    "a step that is chosen by its number": "def ask(h, steps, describe):\n    for index, step in enumerate(steps):\n        send(describe(index) + RULES, h)",
+    "a part of a message that is dropped": "def ask(h):\n    sent = []\n    for message in h:\n        if len(message.content) > 1:\n            message.content.pop(0)\n        sent.extend(message.content)\n    return client.responses.create(model='m', input=sent)",
+    "a date in front of the question of a template": "TEXT = 'It is {day}. {query} ' + RULES\ndef ask(q):\n    prompt = TEXT.format(day=date.today(), query=q)\n    return client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': prompt}])",
+    "a year": "def ask(h):\n    send(f\"{datetime.now().strftime('%Y')} \" + RULES, h)",
     "memories at the very end": "def ask(h, memories):\n    return {'role': 'system', 'content': RULES + ''.join(memory.text for memory in memories)}",
     "a fixed number of examples": "def ask(h):\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *POOL[:4], *h])",
     "examples of a seeded generator": "def ask(h):\n    shots = random.Random(7).sample(POOL, 4)\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *shots, *h])",
@@ -67,6 +74,34 @@ GUILTY = {
     "a context that is built for the question": (
         "def ask(h, knowledge, question):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(question)\n    send(f'{knowledge_context} ' + RULES, h)",
         ["retrieved text: knowledge_context"],
+    ),
+    "a message with the name of its role": (
+        "SYSTEM = 'system'\ndef ask(h):\n    return [Message(role=SYSTEM, content=f'{datetime.now()} ' + RULES), *h]",
+        ["clock: datetime.now()"],
+    ),
+    "tools of a server": (
+        "def ask(h, session):\n    tools = session.list_tools()\n    send(', '.join(tool.title for tool in tools) + RULES, h)",
+        ["unordered iteration: session.list_tools()"],
+    ),
+    "a prompt with the time": (
+        "def ask(h):\n    system_prompt = f'It is {datetime.now()}. ' + RULES\n    return system_prompt",
+        ["clock: datetime.now()"],
+    ),
+    "a step that is told by its number": (
+        "def ask(h, steps):\n    for index, step in enumerate(steps):\n        send(f'Step {index}. ' + RULES, h)",
+        ["counter: enumerate(steps)"],
+    ),
+    "a first message that is dropped": (
+        "def ask(h):\n    messages = list(h)\n    if len(messages) > 20:\n        messages.pop(0)\n    return client.responses.create(model='m', input=messages)",
+        ["window: messages.pop(0)"],
+    ),
+    "a date in front of the rules of a template": (
+        "TEXT = 'It is {day}. ' + RULES + '{query}'\ndef ask(q):\n    prompt = TEXT.format(day=date.today(), query=q)\n    return client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': prompt}])",
+        ["clock: date.today()"],
+    ),
+    "two clocks in two branches are one": (
+        "def ask(h, zone):\n    now = datetime.now(zone) if zone else datetime.now()\n    send(f'{now} ' + RULES, h)",
+        ["clock: datetime.now(zone)"],
     ),
     "memories in front of the rules": (
         "def ask(h, memories):\n    return {'role': 'system', 'content': ''.join(memory.text for memory in memories) + RULES}",
