@@ -34,11 +34,11 @@ def marks_of(raw: bytes, turn: Turn) -> int:
         raw: Its JSON.
         turn: The same, read.
     """
-    marks = Mark.CUT if any(word in raw for word in _CUT) else 0
+    marks = int(Mark.CUT) if any(word in raw for word in _CUT) else 0
     for part in turn.parts:
         if 0 < len(part.text) <= _LONGEST_MASK and _MASK.fullmatch(part.text):
             marks |= Mark.REDACTED
-    return int(marks)
+    return marks
 
 
 def masks_apart(one: str, other: str) -> bool:

@@ -47,9 +47,9 @@ class Log:
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
         self._formats = {file.path: file.format for file in corpus.inputs}
-        self._body_logs = {
-            file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
-        }
+        apis = set(DIALECTS.names())
+        self._body_logs = {file.path for file in corpus.inputs if set(file.format.split(" + ")) <= apis}
+        self._plain_logs = {file.path for file in corpus.inputs if file.format in apis and " " not in file.record_path}
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -171,7 +171,9 @@ class Log:
 
     def usage_field(self, row: int) -> str | None:
         """Return the pointer of a row's usage in its record, None where an exporter wrote it in a form of its own."""
-        return "record:" + self.of(row).usage_at if self.of(row).usage_at else None
+        if not self.holds_bodies(row):
+            return None
+        return "record:/response/usage" if self.outlines.answered[row] else "record:/usage"
 
     def prompt(self, row: int) -> int:
         """Return the prompt tokens of a row: as reported, else as counted."""
@@ -215,6 +217,10 @@ class Log:
     def holds_bodies(self, row: int) -> bool:
         """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
         return self.rows.files[self.rows.file[row]] in self._body_logs
+
+    def is_plain(self, row: int) -> bool:
+        """Say whether a row's file holds bodies of one API in one place: then each record is read by itself."""
+        return self.rows.files[self.rows.file[row]] in self._plain_logs
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""
