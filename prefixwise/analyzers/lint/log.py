@@ -11,6 +11,7 @@ from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.caches.facts import Band, Family, Kind, System
+from prefixwise.caches.prices import PriceList
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
@@ -46,6 +47,7 @@ class Log:
         self.leaks: list[Leak] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
+        self._prices: dict[tuple[int, int], PriceList | None] = {}
         self._formats = {file.path: file.format for file in corpus.inputs}
         apis = set(DIALECTS.names())
         self._body_logs = {file.path for file in corpus.inputs if set(file.format.split(" + ")) <= apis}
@@ -198,8 +200,10 @@ class Log:
 
     def usd(self, row: int, tokens: int) -> float | None:
         """Return what so many tokens of a row cost above reading them from the cache; None without a price."""
-        rows = self.rows
-        listed = self.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
+        rows, key = self.rows, (self.rows.model[row], self.rows.provider[row])
+        if key not in self._prices:
+            self._prices[key] = self.book.price_list(rows.models[key[0]], rows.providers[key[1]])
+        listed = self._prices[key]
         position = -1 if listed is None else listed.position(rows.start[row])
         if listed is None or position < 0:
             return None
