@@ -66,18 +66,11 @@ def lint(
       prefixwise lint . --show-files
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    from pathlib import Path
-
     from prefixwise.analyzers.lint.report import lint_report
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import chosen_rules
-    from prefixwise.analyzers.static.context import PromptContext
     from prefixwise.analyzers.static.discovery import discover
     from prefixwise.analyzers.static.file_kinds import FileKind
-    from prefixwise.analyzers.static.files_report import files_report, source_files
-    from prefixwise.analyzers.static.lint import lint_sources
-    from prefixwise.analyzers.static.lock import read_lock
-    from prefixwise.analyzers.static.locked import locked_findings
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
@@ -106,17 +99,27 @@ def lint(
     files = discover(relative(paths))
     refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
     if show_files:
+        from prefixwise.analyzers.static.files_report import files_report
+
         emit(files_report(files), outputs, console)
         raise typer.Exit
     if not files.found:
         raise UserError("nothing to lint", ", ".join(paths), "see --show-files", exit_code=3)
     linted = sources = None
     logs = [file.path for file in files.found if file.kind is FileKind.LOG]
-    others = source_files(files.found)
     if logs:
         with read_twice(logs, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
             linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
-    if others:
+    if len(logs) < len(files.found):  # what reads sources takes its time to load
+        from pathlib import Path
+
+        from prefixwise.analyzers.static.context import PromptContext
+        from prefixwise.analyzers.static.files_report import source_files
+        from prefixwise.analyzers.static.lint import lint_sources
+        from prefixwise.analyzers.static.lock import read_lock
+        from prefixwise.analyzers.static.locked import locked_findings
+
+        others = source_files(files.found)
         known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
         beside = source_files(files.beside)
         sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)

@@ -69,6 +69,7 @@ def read_twice(
         try:
             yield corpus, partial(requests_again, files, corpus.rows, options, stdin)
         finally:
+            gc.freeze()
             gc.enable()
 
 

@@ -48,10 +48,12 @@ class Log:
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
         self._prices: dict[tuple[int, int], PriceList | None] = {}
-        self._formats = {file.path: file.format for file in corpus.inputs}
         apis = set(DIALECTS.names())
-        self._body_logs = {file.path for file in corpus.inputs if set(file.format.split(" + ")) <= apis}
-        self._plain_logs = {file.path for file in corpus.inputs if file.format in apis and " " not in file.record_path}
+        read = {file.path: file for file in corpus.inputs}
+        inputs = [read[path] for path in self.rows.files.names]
+        self._formats = [file.format for file in inputs]
+        self._holds_bodies = [set(file.format.split(" + ")) <= apis for file in inputs]
+        self._is_plain = [file.format in apis and " " not in file.record_path for file in inputs]
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -216,15 +218,15 @@ class Log:
 
     def format_of(self, row: int) -> str:
         """Return the format of a row's file, as it was recognised."""
-        return self._formats.get(self.rows.files[self.rows.file[row]], "")
+        return self._formats[self.rows.file[row]]
 
     def holds_bodies(self, row: int) -> bool:
         """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
-        return self.rows.files[self.rows.file[row]] in self._body_logs
+        return self._holds_bodies[self.rows.file[row]]
 
     def is_plain(self, row: int) -> bool:
         """Say whether a row's file holds bodies of one API in one place: then each record is read by itself."""
-        return self.rows.files[self.rows.file[row]] in self._plain_logs
+        return self._is_plain[self.rows.file[row]]
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
-from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level, Mode
 from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
+
+if TYPE_CHECKING:
+    from prefixwise.analyzers.static.lint import LintedSources
 
 
 def lint_report(
