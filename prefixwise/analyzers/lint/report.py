@@ -33,6 +33,7 @@ class Judged(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     whole: bool = True
 
+
 if TYPE_CHECKING:
     from prefixwise.analyzers.static.lint import LintedSources
 
