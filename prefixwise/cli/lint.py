@@ -66,30 +66,23 @@ def lint(
       prefixwise lint . --show-files
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from functools import partial
     from pathlib import Path
 
-    from prefixwise.analyzers.lint.report import lint_report
-    from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import chosen_rules
     from prefixwise.analyzers.static.context import PromptContext
-    from prefixwise.analyzers.static.discovery import discover
-    from prefixwise.analyzers.static.file_kinds import FileKind
-    from prefixwise.analyzers.static.files_report import files_report, source_files
-    from prefixwise.analyzers.static.lint import lint_sources
-    from prefixwise.analyzers.static.lock import read_lock
-    from prefixwise.analyzers.static.locked import locked_findings
-    from prefixwise.caches.rulebook import Rulebook
+    from prefixwise.analyzers.static.files_report import files_report
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
     from prefixwise.cli.tokenizing import chooser
-    from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.core.finding import Level
+    from prefixwise.workflows.linting import LintAsked, files_of
+    from prefixwise.workflows.linting import lint as run_lint
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
-    wanted = chosen_rules(select or (), ignore or ())
     reading = read_options(
         input_format,
         record_path,
@@ -102,27 +95,22 @@ def lint(
         replica=replica_field,
         salt=salt_field,
     )
-    book = Rulebook(rules or ())
-    files = discover(relative(paths))
+    asked = LintAsked(
+        paths=tuple(relative(paths)),
+        wanted=chosen_rules(select or (), ignore or ()),
+        known=PromptContext(provider=provider or "", model=model or "", syntax=syntax or ""),
+        rules=tuple(rules or ()),
+        lock=Path("prefixwise.lock") if locked else None,
+        excerpts=Excerpts(excerpts),
+        fail_on=None if fail_on == "never" else Level(fail_on),
+    )
+    files = files_of(asked)
     refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
-    if not files.found:
-        raise UserError("nothing to lint", ", ".join(paths), "see --show-files", exit_code=3)
-    linted = sources = None
-    logs = [file.path for file in files.found if file.kind is FileKind.LOG]
-    others = source_files(files.found)
-    if logs:
-        with read_twice(logs, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
-            linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
-    if others:
-        known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
-        beside = source_files(files.beside)
-        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
-        if locked:
-            held = locked_findings(others, read_lock(Path("prefixwise.lock")), context=known)
-            sources = sources.with_findings(finding for finding in held if finding.rule in wanted)
-    document = lint_report(linted, sources, None if fail_on == "never" else Level(fail_on))
+    choose = chooser(tokenizer or (), chat_template or ())
+    read_logs = partial(read_twice, options=reading, console=console, choose=choose)
+    document = run_lint(asked, files, read_logs)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

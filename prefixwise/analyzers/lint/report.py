@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
 from prefixwise.analyzers.lint.run import Linted
@@ -13,17 +15,28 @@ from prefixwise.core.finding import Finding, Level, Mode
 from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """What is said of the findings: which are told, in the order in which they are to be read, and which silenced."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...] = ()
+
+
 def lint_report(
-    logs: Linted | None, sources: LintedSources | None = None, fail_on: Level | None = Level.ERROR
+    logs: Linted | None,
+    sources: LintedSources | None = None,
+    judged: Judged | None = None,
+    fail_on: Level | None = Level.ERROR,
 ) -> Report:
     """Return the report: what was found, the costliest first, and what it cost in all.
 
     Args:
         logs: What came of the logs, None where none was given.
         sources: What came of prompt files and code, None where none was given.
+        judged: What is said of their findings; all are told by default.
         fail_on: The mildest level of a finding that makes the command fail; None for never.
     """
-    values = _values(logs, sources)
+    values = _values(logs, sources, judged)
     notes = tuple(log_notes(logs.log.corpus)) if logs else ()
     return Report(
         schema=LINT.schema,
@@ -39,16 +52,15 @@ def lint_report(
     )
 
 
-def _values(logs: Linted | None, sources: LintedSources | None) -> LintValues:
-    if logs is not None and sources is None:
-        return logs.values
+def _values(logs: Linted | None, sources: LintedSources | None, judged: Judged | None) -> LintValues:
     found = (*(logs.values.findings if logs else ()), *(sources.findings if sources else ()))
+    judged = judged or Judged(found)
     return LintValues(
         inputs=(*(logs.values.inputs if logs else ()), *(sources.inputs if sources else ())),
-        findings=found,
+        findings=judged.findings,
         pairs=logs.values.pairs if logs else (),
-        suppressed=(),
-        summary=lint_summary(found),
+        suppressed=judged.suppressed,
+        summary=lint_summary(judged.findings),
     )
 
 
