@@ -168,15 +168,27 @@ def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     Raises:
         UserError: One of them matches no rule.
     """
-    chosen = {name for wanted in select for name in _matching(wanted)} or set(RULES.names())
-    return frozenset(chosen - {name for unwanted in ignore for name in _matching(unwanted)})
+    return (rules_matching(select) or frozenset(RULES.names())) - rules_matching(ignore)
 
 
-def _matching(wanted: str) -> list[str]:
+def rules_matching(wanted: Iterable[str], where: str = "--select, --ignore") -> frozenset[str]:
+    """Return the names of the rules that are meant by names, codes or beginnings of codes.
+
+    Args:
+        wanted: Any of these.
+        where: Where they stand, for the message.
+
+    Raises:
+        UserError: One of them matches no rule.
+    """
+    return frozenset(name for one in wanted for name in _matching(one, where))
+
+
+def _matching(wanted: str, where: str) -> list[str]:
     by_code = [rule.name for rule in RULES if wanted and rule.code.lower().startswith(wanted.lower())]
     if by_code:
         return by_code
     try:
         return [RULES.get(wanted).name]
     except UserError as error:
-        raise UserError(f"{error.what}, nor a code that begins so", "--select, --ignore", error.help) from None
+        raise UserError(f"{error.what}, nor a code that begins so", where, error.help) from None

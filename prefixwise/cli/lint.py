@@ -10,6 +10,7 @@ from prefixwise.cli import options as o
 
 
 def lint(
+    ctx: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -19,28 +20,31 @@ def lint(
     ],
     select: o.Select = None,
     ignore: o.Ignore = None,
-    fail_on: o.FailOn = "error",
+    extend_select: o.ExtendSelect = None,
+    extend_ignore: o.ExtendIgnore = None,
+    fail_on: o.FailOn = None,
+    exit_zero: o.ExitZero = False,
+    statistics: Annotated[bool, typer.Option("--statistics", help="Also count the findings of each rule.")] = False,
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
-    provider: Annotated[
-        str | None, typer.Option("--provider", metavar="NAME", help="Whose API the prompt files go to.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Model that reads the prompt files.")
-    ] = None,
+    provider: o.Provider = None,
+    model: o.Model = None,
     syntax: Annotated[
         str | None,
         typer.Option("--syntax", metavar="NAME", help="How placeholders of the prompt files are written (jinja, …)."),
     ] = None,
     rules: o.Rules = None,
-    output_format: o.OutputFormat = "text",
+    output_format: o.ConfiguredFormat = None,
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ExcerptMode = "masked",
+    excerpts: o.ConfiguredExcerpts = None,
+    config: o.Config = None,
+    isolated: o.Isolated = False,
+    jobs: o.Jobs = None,
     tokenizer: o.Tokenizers = None,
     chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
@@ -69,20 +73,38 @@ def lint(
     from functools import partial
     from pathlib import Path
 
-    from prefixwise.analyzers.rule import chosen_rules
+    from prefixwise.analyzers.configured import Configured
     from prefixwise.analyzers.static.context import PromptContext
     from prefixwise.analyzers.static.files_report import files_report
+    from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
     from prefixwise.cli.tokenizing import chooser
-    from prefixwise.core.excerpt import Excerpts
-    from prefixwise.core.finding import Level
     from prefixwise.workflows.linting import LintAsked, files_of
     from prefixwise.workflows.linting import lint as run_lint
 
     console = Console(color, quiet=quiet, progress=not no_progress)
-    outputs = parse_outputs(output_format, json=json, reports=report or ())
+    configured = configurations(
+        ctx,
+        config,
+        isolated=isolated,
+        json=json,
+        select=select,
+        ignore=ignore,
+        extend_select=extend_select,
+        extend_ignore=extend_ignore,
+        fail_on=fail_on,
+        exit_zero=exit_zero,
+        provider=provider,
+        model=model,
+        rules=rules,
+        output_format=output_format,
+        excerpts=excerpts,
+        jobs=jobs,
+    )
+    here = configured.here
+    outputs = parse_outputs(here.settings.output_format, reports=report or (), where=here.where("output-format"))
     reading = read_options(
         input_format,
         record_path,
@@ -97,12 +119,10 @@ def lint(
     )
     asked = LintAsked(
         paths=tuple(relative(paths)),
-        wanted=chosen_rules(select or (), ignore or ()),
-        known=PromptContext(provider=provider or "", model=model or "", syntax=syntax or ""),
-        rules=tuple(rules or ()),
+        configured=Configured(configured, PromptContext(syntax=syntax or "")),
+        settings=here.settings,
         lock=Path("prefixwise.lock") if locked else None,
-        excerpts=Excerpts(excerpts),
-        fail_on=None if fail_on == "never" else Level(fail_on),
+        statistics=statistics,
     )
     files = files_of(asked)
     refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])

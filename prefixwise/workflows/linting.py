@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from prefixwise.analyzers.configured import Configured
 from prefixwise.analyzers.lint.report import Judged, lint_report
 from prefixwise.analyzers.lint.run import Linted, lint_log
-from prefixwise.analyzers.static.context import PromptContext
 from prefixwise.analyzers.static.discovery import Discovered, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
@@ -22,6 +22,7 @@ from prefixwise.analyzers.static.lint import LintedSources, lint_sources
 from prefixwise.analyzers.static.lock import read_lock
 from prefixwise.analyzers.static.locked import locked_findings
 from prefixwise.caches.rulebook import Rulebook
+from prefixwise.core.config.settings import DEFAULTS, Settings
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Level
@@ -40,21 +41,28 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         paths: What was named: files, folders, globs, `-`.
-        wanted: Names of the rules whose findings are wanted.
-        known: What is known of all prompts from outside their files.
-        rules: Files of cache facts to lay over the packaged ones.
+        configured: What holds for each file.
+        settings: What holds for the whole run.
         lock: Lock to hold prompts against; None for none.
-        excerpts: How much of the prompts' text is shown.
-        fail_on: Mildest level of a finding that makes the command fail; None for never.
+        statistics: Whether the report counts findings by rule.
     """
 
     paths: tuple[str, ...]
-    wanted: frozenset[str]
-    known: PromptContext = PromptContext()
-    rules: tuple[str, ...] = ()
+    configured: Configured
+    settings: Settings = DEFAULTS
     lock: Path | None = None
-    excerpts: Excerpts = Excerpts.MASKED
-    fail_on: Level | None = Level.ERROR
+    statistics: bool = False
+
+    @property
+    def excerpts(self) -> Excerpts:
+        """How much of the prompts' text is shown."""
+        return Excerpts(self.settings.excerpts)
+
+    @property
+    def fail_on(self) -> Level | None:
+        """Mildest level of a finding that makes the command fail; None for never."""
+        never = self.settings.exit_zero or self.settings.fail_on == "never"
+        return None if never else Level(self.settings.fail_on)
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -74,7 +82,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 def files_of(asked: LintAsked) -> Discovered:
     """Return the files to lint. Raises UserError where a name leads to nothing."""
-    return discover(asked.paths)
+    return discover(asked.paths, asked.configured.selection)
 
 
 def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> Report:
@@ -90,18 +98,21 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> Report:
     """
     if not files.found:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
-    book = Rulebook(asked.rules)
+    book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
     read = _Read(_logs(asked, files, book, read_logs), _sources(asked, files))
     if lock is not None and read.sources is not None:
-        held = locked_findings(source_files(files.found), lock, context=asked.known)
-        wanted = [finding for finding in held if finding.rule in asked.wanted]
-        read = _Read(read.logs, read.sources.with_findings(wanted))
-    return lint_report(read.logs, read.sources, _judged(read.findings), asked.fail_on)
+        held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
+        read = _Read(read.logs, read.sources.with_findings(held))
+    return lint_report(read.logs, read.sources, _judged(asked, read), asked.fail_on, statistics=asked.statistics)
 
 
-def _judged(found: tuple[Finding, ...]) -> Judged:
-    """Return what is said of the findings: which stay, and which are silenced."""
+def _judged(asked: LintAsked, read: _Read) -> Judged:
+    """Return what is said of the findings: which are told, and which silenced.
+
+    A finding of a rule that does not run in its file does not exist: it is neither.
+    """
+    found = tuple(one for one in read.findings if one.rule in asked.configured.rules(one.path))
     return Judged(found)
 
 
@@ -110,7 +121,7 @@ def _logs(asked: LintAsked, files: Discovered, book: Rulebook, read_logs: ReadLo
     if not logs:
         return None
     with read_logs(logs) as (corpus, again):
-        return lint_log(corpus, again, asked.wanted, book, asked.excerpts)
+        return lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
 
 
 def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:
@@ -118,4 +129,5 @@ def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:
     if not sources:
         return None
     beside = source_files(files.beside)
-    return lint_sources(sources, asked.wanted, asked.known, excerpts=asked.excerpts, beside=beside)
+    wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
+    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -12,7 +13,7 @@ from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level, Mode
-from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
+from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table, Text, Unit
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -27,6 +28,8 @@ def lint_report(
     sources: LintedSources | None = None,
     judged: Judged | None = None,
     fail_on: Level | None = Level.ERROR,
+    *,
+    statistics: bool = False,
 ) -> Report:
     """Return the report: what was found, the costliest first, and what it cost in all.
 
@@ -35,6 +38,7 @@ def lint_report(
         sources: What came of prompt files and code, None where none was given.
         judged: What is said of their findings; all are told by default.
         fail_on: The mildest level of a finding that makes the command fail; None for never.
+        statistics: Whether findings are counted by rule, too.
     """
     values = _values(logs, sources, judged)
     notes = tuple(log_notes(logs.log.corpus)) if logs else ()
@@ -43,7 +47,7 @@ def lint_report(
         schema_version=LINT.version,
         command="lint",
         title=_title(values, logs, sources),
-        blocks=tuple(_blocks(values, logs)),
+        blocks=(*_blocks(values, logs), *((_statistics(values.findings),) if statistics and values.findings else ())),
         values=values,
         inputs=logs.log.corpus.inputs if logs else (),
         notes=(*notes, *(sources.notes if sources else ())),
@@ -95,6 +99,19 @@ def _nothing(linted: Linted) -> str:
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
     return f"{pairs:,} pairs of requests were compared; nothing in them is unstable."
+
+
+def _statistics(found: tuple[Finding, ...]) -> Table:
+    """Return how often each rule found something, the most frequent first."""
+    columns = (Column("rule", "rule"), Column("code", "code"), Column("findings", "findings", Unit.COUNT))
+    levels = tuple(Column(level.value, level.value, Unit.COUNT) for level in Level)
+    counts = Counter((finding.rule, finding.code) for finding in found)
+    by_level = Counter((finding.rule, finding.level) for finding in found)
+    rows: list[tuple[Cell, ...]] = [
+        (rule, code, count, *(by_level[rule, level] for level in Level))
+        for (rule, code), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return Table("statistics", "Findings by rule", (*columns, *levels), tuple(rows))
 
 
 def _causes(found: tuple[Finding, ...]) -> Table:

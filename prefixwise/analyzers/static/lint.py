@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from prefixwise.analyzers.lint.document import LintInput
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
 from prefixwise.analyzers.static.python.reading import read_python
 from prefixwise.analyzers.static.scripts.read import read_scripts
@@ -52,8 +52,7 @@ class LintedSources(msgspec.Struct, frozen=True):
 def lint_sources(
     files: Sequence[SourceFile],
     wanted: Collection[str],
-    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
-    builders: Iterable[str] = (),
+    outside: OutsideOf = nothing_known,
     excerpts: Excerpts = Excerpts.MASKED,
     beside: Iterable[SourceFile] = (),
 ) -> LintedSources:
@@ -62,8 +61,7 @@ def lint_sources(
     Args:
         files: In any order; code is followed from one to another.
         wanted: Names of the rules whose findings are wanted.
-        context: What is known of all prompts from outside.
-        builders: Functions that build prompts beside those that look like it.
+        outside: What is known of each file from outside.
         excerpts: How much of the sources' text the findings may show.
         beside: Code without prompts of its own, which is read where that of `files` uses it.
     """
@@ -74,7 +72,7 @@ def lint_sources(
             sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    found, notes = _read(files, _Known(sources, beside), context, tuple(builders))
+    found, notes = _read(files, _Known(sources, beside), outside)
     findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
     notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
@@ -115,23 +113,46 @@ class _Known(Mapping[str, Source]):
 
 
 def _read(
-    files: Sequence[SourceFile], sources: _Known, context: PromptContext, builders: tuple[str, ...]
+    files: Sequence[SourceFile], sources: _Known, outside: OutsideOf
 ) -> tuple[list[Volatile | Stranded | TemplateTrait], list[str]]:
     found: list[Volatile | Stranded | TemplateTrait] = []
     notes: list[str] = []
     by_kind = {kind: [f.path for f in files if f.kind is kind and f.path in sources] for kind in SourceKind}
     for path in sorted(by_kind[SourceKind.TEMPLATE]):
-        template = read_template(sources[path], context)
+        known = outside(path)
+        template = read_template(sources[path], known.asked, known.assumed)
         found += [*template.volatiles, *template.stranded, *template.traits]
         for problem in template.problems:
             line, _ = sources[path].position(problem.start)
             notes.append(f"{path}:{line}: not read: {problem.what}")
     for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
-        if by_kind[kind]:
-            volatiles, said = read(sources.of_kind(kind, by_kind[kind]), by_kind[kind], builders)
+        for builders, paths in _by_builders(by_kind[kind], outside):
+            volatiles, said = read(sources.of_kind(kind, by_kind[kind]), paths, builders)
             found += volatiles
             notes += said
-    return found, notes
+    return list(_once(found)), list(dict.fromkeys(notes))
+
+
+def _by_builders(paths: Iterable[str], outside: OutsideOf) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Return paths by the builders that are named for them: code of one project is read at once."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        groups.setdefault(tuple(sorted(outside(path).builders)), []).append(path)
+    return sorted(groups.items())
+
+
+def _once(
+    found: Iterable[Volatile | Stranded | TemplateTrait],
+) -> Iterator[Volatile | Stranded | TemplateTrait]:
+    """Yield what was found; a value that code of several projects sends is told once."""
+    seen = set()
+    for one in found:
+        if isinstance(one, Volatile):
+            key = (one.path, one.span.start, one.span.end, one.kind)
+            if key in seen and one.flow:
+                continue
+            seen.add(key)
+        yield one
 
 
 def _input(file: SourceFile, skipped: str) -> LintInput:
