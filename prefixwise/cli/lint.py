@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,15 @@ def lint(
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend sources where that is safe; logs are never edited.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: move text, too; look at what it does.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print fixes as a patch instead of making them.")] = False,
+    fixed_copy: Annotated[
+        Path | None,
+        typer.Option("--fixed-copy", metavar="PATH", help="Write a copy of a log with its requests as they should be."),
+    ] = None,
     provider: o.Provider = None,
     model: o.Model = None,
     syntax: Annotated[
@@ -68,10 +78,11 @@ def lint(
       prefixwise lint requests.jsonl
       prefixwise lint prompts/ src/ --fail-on warning
       prefixwise lint . --show-files
+      prefixwise lint prompts/ src/ --diff --unsafe-fixes
+      prefixwise lint requests.jsonl --fixed-copy mended.jsonl
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
-    from pathlib import Path
 
     from prefixwise.analyzers.configured import Configured
     from prefixwise.analyzers.static.context import PromptContext
@@ -81,6 +92,7 @@ def lint(
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
     from prefixwise.cli.tokenizing import chooser
+    from prefixwise.workflows.fixing import fixes_asked
     from prefixwise.workflows.linting import LintAsked, files_of
     from prefixwise.workflows.linting import lint as run_lint
 
@@ -123,14 +135,17 @@ def lint(
         settings=here.settings,
         lock=Path("prefixwise.lock") if locked else None,
         statistics=statistics,
+        fixes=fixes_asked(fix=fix, unsafe=unsafe_fixes, diff=diff),
+        fixed_copy=fixed_copy,
     )
     files = files_of(asked)
-    refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
+    written = [path for _, path in outputs.files] + ([fixed_copy] if fixed_copy else [])
+    refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    document = run_lint(asked, files, read_logs)
-    emit(document, outputs, console)
-    raise typer.Exit(document.exit_code)
+    run = run_lint(asked, files, read_logs)
+    emit(run.report, outputs, console, instead=run.patch if diff else None)
+    raise typer.Exit(run.exit_code)

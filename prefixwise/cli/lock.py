@@ -33,9 +33,10 @@ def lock(
     from prefixwise.analyzers.static.lock import lock_of, lock_text, read_lock, read_prompts
     from prefixwise.analyzers.static.lock_report import lock_report
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import emit, parse_outputs, write_whole
+    from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import refuse_overwriting
     from prefixwise.core.errors import UserError
+    from prefixwise.core.whole_files import write_whole
 
     console = Console(color, quiet=quiet)
     outputs = parse_outputs(output_format, json=json, reports=report or ())

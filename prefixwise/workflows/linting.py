@@ -5,7 +5,7 @@ What is done with findings after they were found (silenced, counted, mended) bel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeAlias
@@ -18,7 +18,7 @@ from prefixwise.analyzers.lint.run import Linted, lint_log
 from prefixwise.analyzers.static.discovery import Discovered, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
-from prefixwise.analyzers.static.lint import LintedSources, lint_sources
+from prefixwise.analyzers.static.lint import NO_TEXTS, LintedSources, lint_sources
 from prefixwise.analyzers.static.lock import read_lock
 from prefixwise.analyzers.static.locked import locked_findings
 from prefixwise.caches.rulebook import Rulebook
@@ -29,6 +29,7 @@ from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Report
 from prefixwise.core.request import Request
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.workflows.fixing import FixAsked, FixOutcome, mend
 
 ReadLogs: TypeAlias = Callable[
     [list[str]], AbstractContextManager[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]
@@ -45,6 +46,8 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         settings: What holds for the whole run.
         lock: Lock to hold prompts against; None for none.
         statistics: Whether the report counts findings by rule.
+        fixes: Which fixes to make; None for none.
+        fixed_copy: Where to write a copy of the log as it should be; None for nowhere.
     """
 
     paths: tuple[str, ...]
@@ -52,6 +55,8 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = DEFAULTS
     lock: Path | None = None
     statistics: bool = False
+    fixes: FixAsked | None = None
+    fixed_copy: Path | None = None
 
     @property
     def excerpts(self) -> Excerpts:
@@ -85,8 +90,22 @@ def files_of(asked: LintAsked) -> Discovered:
     return discover(asked.paths, asked.configured.selection)
 
 
-def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> Report:
-    """Return the report of a lint run.
+class LintRun(msgspec.Struct, frozen=True):
+    """What came of a lint run: its report and, where fixes were asked for, what they change as a patch."""
+
+    report: Report
+    patch: str = ""
+    refused: bool = False
+    """Whether something that was asked for was refused: the command fails, whatever was found."""
+
+    @property
+    def exit_code(self) -> int:
+        """That of the report, or 1 where something was refused."""
+        return self.report.exit_code or int(self.refused)
+
+
+def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
+    """Return what came of a lint run; where fixes were asked for, what is left after them.
 
     Args:
         asked: What is wanted.
@@ -100,11 +119,23 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> Report:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
-    read = _Read(_logs(asked, files, book, read_logs), _sources(asked, files))
+    mended = None if asked.fixes is None else _mended(asked, asked.fixes, files)
+    read = _Read(_logs(asked, files, book, read_logs), _sources(asked, files, mended.texts if mended else NO_TEXTS))
     if lock is not None and read.sources is not None:
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
-    return lint_report(read.logs, read.sources, _judged(asked, read), asked.fail_on, statistics=asked.statistics)
+    report = lint_report(read.logs, read.sources, _judged(asked, read), asked.fail_on, statistics=asked.statistics)
+    if mended is None:
+        return LintRun(report)
+    blocks, notes = (*mended.blocks, *report.blocks), (*report.notes, *mended.notes)
+    return LintRun(msgspec.structs.replace(report, blocks=blocks, notes=notes), mended.patch)
+
+
+def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:
+    def found(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+        return _judged(asked, _Read(None, _sources(asked, files, texts))).findings
+
+    return mend(fixes, found(NO_TEXTS), found, asked.configured.outside)
 
 
 def _judged(asked: LintAsked, read: _Read) -> Judged:
@@ -124,10 +155,10 @@ def _logs(asked: LintAsked, files: Discovered, book: Rulebook, read_logs: ReadLo
         return lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
 
 
-def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:
+def _sources(asked: LintAsked, files: Discovered, texts: Mapping[str, str]) -> LintedSources | None:
     sources = source_files(files.found)
     if not sources:
         return None
     beside = source_files(files.beside)
     wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
-    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside)
+    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside, texts=texts)

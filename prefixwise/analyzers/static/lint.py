@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
+from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.lint.document import LintInput
 from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
@@ -19,6 +21,9 @@ from prefixwise.analyzers.static.templates.read import read_template
 from prefixwise.analyzers.static.volatile import Volatile
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Mode
+
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
+"""All files hold what stands on disk."""
 
 
 class SourceKind(StrEnum):
@@ -55,6 +60,7 @@ def lint_sources(
     outside: OutsideOf = nothing_known,
     excerpts: Excerpts = Excerpts.MASKED,
     beside: Iterable[SourceFile] = (),
+    texts: Mapping[str, str] = NO_TEXTS,
 ) -> LintedSources:
     """Return what keeps the prompts of sources from being cached.
 
@@ -64,39 +70,48 @@ def lint_sources(
         outside: What is known of each file from outside.
         excerpts: How much of the sources' text the findings may show.
         beside: Code without prompts of its own, which is read where that of `files` uses it.
+        texts: What some files hold, by path, in place of what stands on disk.
     """
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     for file in files:
         try:
-            sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
+            sources[file.path] = Source(file.path, _text(file.path, texts))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    found, notes = _read(files, _Known(sources, beside), outside)
-    findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
+    known = _Known(sources, beside, texts)
+    found, notes = _read(files, known, outside)
+    bench = Bench(known, outside)
+    findings = [finding for finding in source_findings(found, excerpts, bench) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
     notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
     return LintedSources(tuple(findings), inputs, tuple(notes))
 
 
+def _text(path: str, texts: Mapping[str, str]) -> str:
+    """Return what a file holds. Raises OSError or UnicodeDecodeError where it cannot be read as text."""
+    return texts[path] if path in texts else Path(path).read_bytes().decode("utf-8")
+
+
 class _Known(Mapping[str, Source]):
     """Sources by path: those that are linted, and those beside them, which are read when they are asked for."""
 
-    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile]) -> None:
+    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile], texts: Mapping[str, str]) -> None:
         self._sources = sources
+        self._texts = texts
         self._kinds = {file.path: file.kind for file in beside}
 
     def of_kind(self, kind: SourceKind, linted: Iterable[str]) -> _Known:
         """Return those of a kind; of the linted ones, those at these paths."""
         sources = {path: self._sources[path] for path in linted}
-        return _Known(sources, [SourceFile(path, own) for path, own in self._kinds.items() if own is kind])
+        return _Known(sources, [SourceFile(path, own) for path, own in self._kinds.items() if own is kind], self._texts)
 
     def __getitem__(self, path: str) -> Source:
         if path not in self._sources:
             if path not in self._kinds:
                 raise KeyError(path)
             try:
-                text = Path(path).read_bytes().decode("utf-8")
+                text = _text(path, self._texts)
             except (OSError, UnicodeDecodeError):
                 text = ""  # nothing that prompts are built with
             self._sources[path] = Source(path, text)

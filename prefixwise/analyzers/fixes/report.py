@@ -1,0 +1,72 @@
+"""What a report says of fixes: what was mended, what a cache keeps now, and what was not done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from prefixwise.analyzers.fixes.rounds import FixedSources, PromptGain
+from prefixwise.core.finding import Finding
+from prefixwise.core.report import Block, Cell, Column, Table, Unit
+
+_COLUMNS = (
+    Column("path", "file"),
+    Column("rules", "mended"),
+    Column("lost_before", "lost before", Unit.TOKENS),
+    Column("lost_after", "after", Unit.TOKENS),
+    Column("prefix_before", "stable prefix before", Unit.TOKENS),
+    Column("prefix_after", "after", Unit.TOKENS),
+    Column("hit_rate_before", "hit rate before", Unit.RATE),
+    Column("hit_rate_after", "after", Unit.RATE),
+)
+
+
+def fixes_blocks(fixed: FixedSources, found: Iterable[Finding], *, written: bool) -> Iterator[Block]:
+    """Yield the table of the files that were mended, if any was.
+
+    Args:
+        fixed: What came of the fixes.
+        found: What was found before.
+        written: Whether the files were written.
+    """
+    if not fixed.after:
+        return
+    mended = {path: Counter(one.rule for one in fixed.made if _touches(one, path)) for path in fixed.after}
+    lost = _lost(found), _lost(fixed.left)
+    rows = [row for path in fixed.after for row in _rows(path, mended[path], lost, fixed.prompts)]
+    note = (
+        "Lost: tokens of constant text behind what changes. Hit rate: of ten requests rendered from the prompt file "
+        "with made-up values, under a cache with blocks of 16 tokens and no limits."
+    )
+    title = "Fixes that were made" if written else "Fixes that would be made"
+    yield Table("fixes", title, _COLUMNS, tuple(rows), note)
+
+
+def fixes_notes(fixed: FixedSources) -> Iterator[str]:
+    """Yield a note a fix that was not made."""
+    for one in fixed.refused:
+        yield f"{one.finding.place}: {one.finding.rule} is not mended: {one.why}"
+
+
+def _touches(finding: Finding, path: str) -> bool:
+    return any(edit.path == path for edit in finding.fix.edits)
+
+
+def _lost(found: Iterable[Finding]) -> Counter[str]:
+    lost: Counter[str] = Counter()
+    for one in found:
+        lost[one.path] += 0 if one.tokens_lost is None else one.tokens_lost.value
+    return lost
+
+
+def _rows(
+    path: str, rules: Counter[str], lost: tuple[Counter[str], Counter[str]], prompts: Iterable[PromptGain]
+) -> Iterator[tuple[Cell, ...]]:
+    named = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(rules.items()))
+    head: tuple[Cell, ...] = (path, named, lost[0][path], lost[1][path])
+    gains = [gain for gain in prompts if gain.path == path]
+    for gain in gains:
+        before, after = gain.before, gain.after
+        yield (*head, before.stable_prefix, after.stable_prefix, before.hit_rate, after.hit_rate)
+    if not gains:
+        yield (*head, None, None, None, None)

@@ -1,0 +1,83 @@
+"""Fixes in a lint run: sources are mended in memory, then written, or shown as a patch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from prefixwise.analyzers.fixes.diffs import patch
+from prefixwise.analyzers.fixes.report import fixes_blocks, fixes_notes
+from prefixwise.analyzers.fixes.rounds import FixedSources, Fixer
+from prefixwise.analyzers.static.context import OutsideOf
+from prefixwise.core.errors import UserError
+from prefixwise.core.finding import Finding
+from prefixwise.core.report import Block
+from prefixwise.core.whole_files import write_whole
+
+
+class FixAsked(msgspec.Struct, frozen=True):
+    """Which fixes are asked for: those that a person should look at too, if `unsafe`; files are left if not `write`."""
+
+    unsafe: bool = False
+    write: bool = True
+
+
+def fixes_asked(*, fix: bool, unsafe: bool, diff: bool) -> FixAsked | None:
+    """Return which fixes options ask for, None for none. Raises UserError where they do not go together."""
+    if unsafe and not fix and not diff:
+        raise UserError("says which fixes to make, not to make them", "--unsafe-fixes", "add --fix, or --diff to look")
+    return FixAsked(unsafe, write=not diff) if fix or diff else None
+
+
+class FixOutcome(msgspec.Struct, frozen=True):
+    """What came of them.
+
+    Attributes:
+        texts: What files would hold that were not written, by path.
+        patch: The changes as a patch.
+        blocks, notes: What the report says of them.
+    """
+
+    texts: dict[str, str]
+    patch: str
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...]
+
+
+def mend(
+    asked: FixAsked,
+    found: tuple[Finding, ...],
+    lint: Callable[[Mapping[str, str]], tuple[Finding, ...]],
+    outside: OutsideOf,
+) -> FixOutcome:
+    """Mend sources, and write them if that is asked.
+
+    Args:
+        asked: Which fixes.
+        found: What is found in the sources.
+        lint: Finds again, where some files hold other texts than on disk.
+        outside: What is known of each file from outside.
+    """
+    fixed = Fixer(_read, lint, outside, unsafe=asked.unsafe).fixed(found)
+    failures = tuple(_written(fixed)) if asked.write else ()
+    blocks = tuple(fixes_blocks(fixed, found, written=asked.write))
+    texts = {} if asked.write else fixed.after
+    return FixOutcome(texts, patch(fixed.before, fixed.after), blocks, (*fixes_notes(fixed), *failures))
+
+
+def _read(path: str) -> str:
+    return Path(path).read_bytes().decode("utf-8")
+
+
+def _written(fixed: FixedSources) -> Iterator[str]:
+    """Write files, and yield a note on each that could not be."""
+    for path, text in fixed.after.items():
+        try:
+            if Path(path).read_bytes() != fixed.before[path].encode("utf-8"):
+                yield f"{path}: not mended: it changed while it was looked at"
+                continue
+            write_whole(Path(path), text.encode("utf-8"))
+        except OSError as problem:
+            yield f"{path}: not mended: {problem.strerror or problem}"
