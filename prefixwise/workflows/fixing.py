@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from prefixwise.analyzers.fixes.diffs import patch
-from prefixwise.analyzers.fixes.report import fixes_blocks, fixes_notes
+from prefixwise.analyzers.fixes.fixed_log import Again, LogMender
+from prefixwise.analyzers.fixes.report import copy_blocks, copy_notes, fixes_blocks, fixes_notes
 from prefixwise.analyzers.fixes.rounds import FixedSources, Fixer
+from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.static.context import OutsideOf
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Finding
 from prefixwise.core.report import Block
-from prefixwise.core.whole_files import write_whole
+from prefixwise.core.whole_files import whole_file, write_whole
 
 
 class FixAsked(msgspec.Struct, frozen=True):
@@ -65,6 +67,37 @@ def mend(
     blocks = tuple(fixes_blocks(fixed, found, written=asked.write))
     texts = {} if asked.write else fixed.after
     return FixOutcome(texts, patch(fixed.before, fixed.after), blocks, (*fixes_notes(fixed), *failures))
+
+
+class CopyOutcome(msgspec.Struct, frozen=True):
+    """What came of a copy: what the report says of it, and whether a repair was refused."""
+
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...]
+    refused: bool
+
+
+def write_copy(path: Path, linted: Linted, found: Iterable[Finding], again: Again) -> CopyOutcome:
+    """Write a copy of a log whose requests are as its findings would have them.
+
+    Args:
+        path: Where it goes; it is written whole or not at all.
+        linted: What is known of the log.
+        found: The findings that count.
+        again: Reads the log again.
+
+    Raises:
+        UserError: The log is in a format without copies, a record has no place for a change, or the file cannot be
+            written.
+    """
+    mender = LogMender(linted, found, again)
+    repairs = mender.repairs()
+    try:
+        with whole_file(path) as file:
+            file.writelines(mender.lines())
+    except OSError as problem:
+        raise UserError(f"cannot write the copy: {problem.strerror or problem}", str(path)) from None
+    return CopyOutcome(tuple(copy_blocks(repairs, path.as_posix())), tuple(copy_notes(repairs)), bool(repairs.refused))
 
 
 def _read(path: str) -> str:

@@ -29,7 +29,7 @@ from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Report
 from prefixwise.core.request import Request
 from prefixwise.corpus.corpus import Corpus
-from prefixwise.workflows.fixing import FixAsked, FixOutcome, mend
+from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
 
 ReadLogs: TypeAlias = Callable[
     [list[str]], AbstractContextManager[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]
@@ -120,15 +120,17 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
     mended = None if asked.fixes is None else _mended(asked, asked.fixes, files)
-    read = _Read(_logs(asked, files, book, read_logs), _sources(asked, files, mended.texts if mended else NO_TEXTS))
+    logs, copy = _logs(asked, files, book, read_logs)
+    read = _Read(logs, _sources(asked, files, mended.texts if mended else NO_TEXTS))
     if lock is not None and read.sources is not None:
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
     report = lint_report(read.logs, read.sources, _judged(asked, read), asked.fail_on, statistics=asked.statistics)
-    if mended is None:
-        return LintRun(report)
-    blocks, notes = (*mended.blocks, *report.blocks), (*report.notes, *mended.notes)
-    return LintRun(msgspec.structs.replace(report, blocks=blocks, notes=notes), mended.patch)
+    outcomes = [one for one in (mended, copy) if one is not None]
+    blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
+    notes = (*report.notes, *(note for one in outcomes for note in one.notes))
+    report = msgspec.structs.replace(report, blocks=blocks, notes=notes)
+    return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
 
 
 def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:
@@ -147,12 +149,20 @@ def _judged(asked: LintAsked, read: _Read) -> Judged:
     return Judged(found)
 
 
-def _logs(asked: LintAsked, files: Discovered, book: Rulebook, read_logs: ReadLogs) -> Linted | None:
+def _logs(
+    asked: LintAsked, files: Discovered, book: Rulebook, read_logs: ReadLogs
+) -> tuple[Linted | None, CopyOutcome | None]:
     logs = [file.path for file in files.found if file.kind is FileKind.LOG]
     if not logs:
-        return None
+        if asked.fixed_copy is not None:
+            raise UserError("there is no log to copy", "--fixed-copy", "name a log; --fix mends sources in their place")
+        return None, None
     with read_logs(logs) as (corpus, again):
-        return lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        if asked.fixed_copy is None:
+            return linted, None
+        told = _judged(asked, _Read(linted, None)).findings
+        return linted, write_copy(asked.fixed_copy, linted, told, again)
 
 
 def _sources(asked: LintAsked, files: Discovered, texts: Mapping[str, str]) -> LintedSources | None:

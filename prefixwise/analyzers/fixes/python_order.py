@@ -46,9 +46,7 @@ def in_fixed_order(found: Volatile, bench: Bench) -> Mended | None:
 
 
 def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
-    """Return the fix of JSON whose keys come in no fixed order: they are put in by a set that can be sorted, else
-    `sort_keys=True` where it is written.
-    """
+    """Return the fix of JSON whose keys come in no fixed order, at the set that puts them in or where it is written."""
     fixed = in_fixed_order(found, bench)
     if fixed is not None:
         return fixed

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from prefixwise.analyzers.fixes.fixed_log import LogRepairs
 from prefixwise.analyzers.fixes.rounds import FixedSources, PromptGain
 from prefixwise.core.finding import Finding
-from prefixwise.core.report import Block, Cell, Column, Table, Unit
+from prefixwise.core.report import Block, Cell, Column, Table, Text, Unit
 
 _COLUMNS = (
     Column("path", "file"),
@@ -46,6 +47,40 @@ def fixes_notes(fixed: FixedSources) -> Iterator[str]:
     """Yield a note a fix that was not made."""
     for one in fixed.refused:
         yield f"{one.finding.place}: {one.finding.rule} is not mended: {one.why}"
+
+
+def copy_blocks(repairs: LogRepairs, path: str) -> Iterator[Block]:
+    """Yield what a copy of a log at `path` brings, in all and by rule."""
+    before, after = repairs.before, repairs.after
+    said = [
+        f"{path}: {before.hit_rate:.1%} of the prompt tokens were served under {repairs.under}, now {after.hit_rate:.1%}."
+    ]
+    if not repairs.gains:
+        said = [f"{path}: nothing was found that requests can show a repair of; it holds what the log holds."]
+    yield Text("fixed_copy", tuple(said), "Copy with repairs")
+    if repairs.gains:
+        columns = (
+            Column("rule", "rule"),
+            Column("requests", "requests changed", Unit.COUNT),
+            Column("hit_rate_before", "hit rate before", Unit.RATE),
+            Column("hit_rate_after", "after", Unit.RATE),
+            Column("kept", "kept"),
+        )
+        rows = tuple(
+            (gain.rule, gain.requests, gain.before.hit_rate, gain.after.hit_rate, gain.kept) for gain in repairs.gains
+        )
+        yield Table("repairs", "What each repair brings, on top of those above it", columns, rows)
+
+
+def copy_notes(repairs: LogRepairs) -> Iterator[str]:
+    """Yield what a copy does not mend, and why."""
+    for gain in repairs.refused:
+        yield (
+            f"{gain.rule} is not repaired in the copy: the hit rate would go from {gain.before.hit_rate:.1%} to "
+            f"{gain.after.hit_rate:.1%}"
+        )
+    for rule in repairs.unmended:
+        yield f"{rule} is not repaired in the copy: no request shows what its fix would send"
 
 
 def _touches(finding: Finding, path: str) -> bool:
