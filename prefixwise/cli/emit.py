@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prefixwise.cli.console import Console, Screen
 from prefixwise.core.errors import UserError
+from prefixwise.core.excerpt import visible
 from prefixwise.core.report import Report
 from prefixwise.core.whole_files import write_whole
 from prefixwise.reports.format import FORMATS, Format
@@ -49,7 +50,7 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None, *, in
         report: What a command found out.
         outputs: Where it goes.
         console: The terminal.
-        instead: A document for stdout in place of the report.
+        instead: A document for stdout in place of the report; a terminal shows what cannot be seen in it as escapes.
 
     Raises:
         UserError: When stdout or a file cannot be written; the other files are written all the same.
@@ -59,7 +60,7 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None, *, in
     if instead is None:
         _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
     else:
-        _write_stdout(screen, instead)
+        _write_stdout(screen, "\n".join(map(visible, instead.split("\n"))) if screen.terminal else instead)
     if instead is not None or not outputs.stdout.carries_notes:
         _say_notes(report, console)
     failures: list[tuple[Path, OSError]] = []

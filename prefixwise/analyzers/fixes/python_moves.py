@@ -124,10 +124,10 @@ def _moved(use: _Use) -> tuple[Change, ...] | None:
     """Return the move inside the innermost thing around a use that has something else behind it."""
     tree = use.tree
     chain = [use.node, *tree.above(use.node)]
+    if any(isinstance(node, ast.Dict) and _MARKERS & _keys(node) for node in chain):
+        return None  # at whatever place of a marked block it stands, the block is another one
     for node in chain:
         changes = None
-        if isinstance(node, ast.Dict) and _MARKERS & _keys(node):
-            return None  # at whatever place of a marked block it stands, the block is another one
         if isinstance(node, ast.JoinedStr) and tree.in_fstring(node) is None:
             changes = _in_string(tree, node, use.place)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):

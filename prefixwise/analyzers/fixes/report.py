@@ -52,9 +52,8 @@ def fixes_notes(fixed: FixedSources) -> Iterator[str]:
 def copy_blocks(repairs: LogRepairs, path: str) -> Iterator[Block]:
     """Yield what a copy of a log at `path` brings, in all and by rule."""
     before, after = repairs.before, repairs.after
-    said = [
-        f"{path}: {before.hit_rate:.1%} of the prompt tokens were served under {repairs.under}, now {after.hit_rate:.1%}."
-    ]
+    rates = f"{before.hit_rate:.1%} of the prompt tokens would be served, then {after.hit_rate:.1%}"
+    said = [f"{path}: under {repairs.under}, {rates}."]
     if not repairs.gains:
         said = [f"{path}: nothing was found that requests can show a repair of; it holds what the log holds."]
     yield Text("fixed_copy", tuple(said), "Copy with repairs")
