@@ -184,7 +184,7 @@ def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
 
 
 def rules_matching(wanted: Iterable[str], where: str = "--select, --ignore") -> frozenset[str]:
-    """Return the names of the rules that are meant by names, codes or beginnings of codes.
+    """Return the names of the rules that are meant by names, codes or beginnings of codes, with commas between.
 
     Args:
         wanted: Any of these.
@@ -193,7 +193,7 @@ def rules_matching(wanted: Iterable[str], where: str = "--select, --ignore") -> 
     Raises:
         UserError: One of them matches no rule.
     """
-    return frozenset(name for one in wanted for name in _matching(one, where))
+    return frozenset(name for one in wanted for part in one.split(",") for name in _matching(part.strip(), where))
 
 
 def _matching(wanted: str, where: str) -> list[str]:
@@ -203,4 +203,6 @@ def _matching(wanted: str, where: str) -> list[str]:
     try:
         return [RULES.get(wanted).name]
     except UserError as error:
-        raise UserError(f"{error.what}, nor a code that begins so", where, error.help) from None
+        near = error.help.partition("known:")[0]
+        what = f"{error.what}, nor a code that begins so"
+        raise UserError(what, where, f"{near}`prefixwise rules` lists them") from None

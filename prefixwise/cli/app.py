@@ -8,7 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from prefixwise import __version__
-from prefixwise.cli import check, diff, explain, hitrate, lint, lock, providers, rules, schema, tokens, trace, why
+from prefixwise.cli import (
+    check,
+    config,
+    diff,
+    explain,
+    hitrate,
+    init,
+    lint,
+    lock,
+    providers,
+    rules,
+    schema,
+    tokens,
+    trace,
+    why,
+)
 
 _EPILOG = (
     "Exit codes: 0 clean; 1 findings, a failed --require or a leak; 2 could not run; 3 no input; 4 inconclusive; "
@@ -52,6 +67,8 @@ app.command("check", epilog=_EPILOG)(check.check)
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("explain", epilog=_EPILOG)(explain.explain)
+app.command("config", epilog=_EPILOG)(config.config)
+app.command("init", epilog=_EPILOG)(init.init)
 app.command("schema", epilog=_EPILOG)(schema.schema)
 
 

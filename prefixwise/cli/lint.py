@@ -51,7 +51,7 @@ def lint(
     output_format: o.ConfiguredFormat = None,
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ConfiguredExcerpts = None,
+    excerpts: o.ExcerptMode = None,
     config: o.Config = None,
     isolated: o.Isolated = False,
     jobs: o.Jobs = None,

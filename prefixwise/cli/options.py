@@ -26,9 +26,10 @@ Reports = Annotated[
     typer.Option("--report", metavar="FORMAT=PATH", help="Also write the report to a file. May be repeated."),
 ]
 ExcerptMode = Annotated[
-    Literal["none", "masked", "full"],
+    Literal["none", "masked", "full"] | None,
     typer.Option(
-        "--excerpts", help="Show none of the prompts' own text, up to 40 characters with secrets masked, or all of it."
+        "--excerpts",
+        help="Show none of the prompts' own text, up to 40 characters with secrets masked (the default), or all of it.",
     ),
 ]
 Color = Annotated[
@@ -169,22 +170,7 @@ Config = Annotated[
     ),
 ]
 Isolated = Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")]
-ConfiguredFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--output-format",
-        metavar="FORMAT",
-        envvar="PREFIXWISE_OUTPUT_FORMAT",
-        help="Write this format to stdout: text (the default), concise, json, csv, markdown.",
-    ),
-]
-ConfiguredExcerpts = Annotated[
-    Literal["none", "masked", "full"] | None,
-    typer.Option(
-        "--excerpts",
-        help="Show none of the prompts' own text, up to 40 characters with secrets masked (the default), or all of it.",
-    ),
-]
+ConfiguredFormat = Annotated[str | None, OutputFormat.__metadata__[0]]
 Provider = Annotated[
     str | None,
     typer.Option("--provider", metavar="NAME", envvar="PREFIXWISE_PROVIDER", help="Whose API the prompt files go to."),

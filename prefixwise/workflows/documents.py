@@ -7,6 +7,7 @@ import difflib
 import msgspec
 
 from prefixwise.analyzers.builder_check.document import CHECK
+from prefixwise.analyzers.config_report import CONFIG
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
 from prefixwise.analyzers.hitrate_values import HITRATE
@@ -38,7 +39,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
-_ALL = (CHECK, DIFF, EXPLAIN, FILES, HITRATE, LINT, LOCKED, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
+_ALL = (CHECK, CONFIG, DIFF, EXPLAIN, FILES, HITRATE, LINT, LOCKED, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
 
 

@@ -37,36 +37,35 @@ class FixOutcome(msgspec.Struct, frozen=True):
     """What came of them.
 
     Attributes:
-        texts: What files would hold that were not written, by path.
+        given: What files would hold that were not written, by path.
         patch: The changes as a patch.
         blocks, notes: What the report says of them.
     """
 
-    texts: dict[str, str]
+    given: dict[str, bytes]
     patch: str
     blocks: tuple[Block, ...]
     notes: tuple[str, ...]
 
 
-def mend(
-    asked: FixAsked,
-    found: tuple[Finding, ...],
-    lint: Callable[[Mapping[str, str]], tuple[Finding, ...]],
-    outside: OutsideOf,
-) -> FixOutcome:
+def mend(asked: FixAsked, lint: Callable[[Mapping[str, bytes]], tuple[Finding, ...]], outside: OutsideOf) -> FixOutcome:
     """Mend sources, and write them if that is asked.
 
     Args:
         asked: Which fixes.
-        found: What is found in the sources.
-        lint: Finds again, where some files hold other texts than on disk.
+        lint: Returns what is found in the sources, where some files hold something else than on disk.
         outside: What is known of each file from outside.
     """
-    fixed = Fixer(_read, lint, outside, unsafe=asked.unsafe).fixed(found)
+    found = lint({})
+    fixed = Fixer(_read, lambda texts: lint(_encoded(texts)), outside, unsafe=asked.unsafe).fixed(found)
     failures = tuple(_written(fixed)) if asked.write else ()
     blocks = tuple(fixes_blocks(fixed, found, written=asked.write))
-    texts = {} if asked.write else fixed.after
-    return FixOutcome(texts, patch(fixed.before, fixed.after), blocks, (*fixes_notes(fixed), *failures))
+    given = {} if asked.write else _encoded(fixed.after)
+    return FixOutcome(given, patch(fixed.before, fixed.after), blocks, (*fixes_notes(fixed), *failures))
+
+
+def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode("utf-8") for path, text in texts.items()}
 
 
 class CopyOutcome(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from prefixwise.analyzers.lint.run import Linted, lint_log
 from prefixwise.analyzers.static.discovery import Discovered, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
-from prefixwise.analyzers.static.lint import NO_TEXTS, LintedSources, lint_sources
+from prefixwise.analyzers.static.lint import LintedSources, lint_sources
 from prefixwise.analyzers.static.lock import read_lock
 from prefixwise.analyzers.static.locked import locked_findings
 from prefixwise.caches.rulebook import Rulebook
@@ -91,12 +91,17 @@ def files_of(asked: LintAsked) -> Discovered:
 
 
 class LintRun(msgspec.Struct, frozen=True):
-    """What came of a lint run: its report and, where fixes were asked for, what they change as a patch."""
+    """What came of a lint run.
+
+    Attributes:
+        report: What is found; where fixes were asked for, what is left.
+        patch: What fixes change.
+        refused: Whether something that was asked for was refused: the command fails, whatever was found.
+    """
 
     report: Report
     patch: str = ""
     refused: bool = False
-    """Whether something that was asked for was refused: the command fails, whatever was found."""
 
     @property
     def exit_code(self) -> int:
@@ -105,7 +110,7 @@ class LintRun(msgspec.Struct, frozen=True):
 
 
 def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
-    """Return what came of a lint run; where fixes were asked for, what is left after them.
+    """Return what came of a lint run.
 
     Args:
         asked: What is wanted.
@@ -119,9 +124,9 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
-    mended = None if asked.fixes is None else _mended(asked, asked.fixes, files)
     logs, copy = _logs(asked, files, book, read_logs)
-    read = _Read(logs, _sources(asked, files, mended.texts if mended else NO_TEXTS))
+    mended = None if asked.fixes is None else _mended(asked, asked.fixes, files)
+    read = _Read(logs, _sources(asked, files, mended.given if mended else {}))
     if lock is not None and read.sources is not None:
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
@@ -134,10 +139,10 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
 
 
 def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:
-    def found(texts: Mapping[str, str]) -> tuple[Finding, ...]:
-        return _judged(asked, _Read(None, _sources(asked, files, texts))).findings
+    def found(given: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        return _judged(asked, _Read(None, _sources(asked, files, given))).findings
 
-    return mend(fixes, found(NO_TEXTS), found, asked.configured.outside)
+    return mend(fixes, found, asked.configured.outside)
 
 
 def _judged(asked: LintAsked, read: _Read) -> Judged:
@@ -165,10 +170,18 @@ def _logs(
         return linted, write_copy(asked.fixed_copy, linted, told, again)
 
 
-def _sources(asked: LintAsked, files: Discovered, texts: Mapping[str, str]) -> LintedSources | None:
+def _sources(asked: LintAsked, files: Discovered, given: Mapping[str, bytes]) -> LintedSources | None:
     sources = source_files(files.found)
     if not sources:
         return None
     beside = source_files(files.beside)
     wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
-    return lint_sources(sources, wanted, asked.configured.outside, excerpts=asked.excerpts, beside=beside, texts=texts)
+    return lint_sources(
+        sources,
+        wanted,
+        asked.configured.outside,
+        excerpts=asked.excerpts,
+        beside=beside,
+        jobs=asked.settings.jobs,
+        given=given,
+    )

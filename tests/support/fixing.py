@@ -44,8 +44,9 @@ def _fixed(*, unsafe: bool) -> FixedFolder:
     files = discover(["."])
     sources, beside = source_files(files.found), source_files(files.beside)
 
-    def lint(overlay: Mapping[str, str]) -> tuple[Finding, ...]:
-        return lint_sources(sources, RULES.names(), beside=beside, texts=overlay).findings
+    def lint(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+        given = {path: text.encode() for path, text in texts.items()}
+        return lint_sources(sources, RULES.names(), beside=beside, given=given).findings
 
     found = lint({})
     fixed = Fixer(_read, lint, nothing_known, unsafe=unsafe).fixed(found)

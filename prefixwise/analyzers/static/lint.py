@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
 from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.lint.document import LintInput
-from prefixwise.analyzers.static.context import OutsideOf, nothing_known
+from prefixwise.analyzers.static.context import Outside, OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
 from prefixwise.analyzers.static.python.reading import read_python
 from prefixwise.analyzers.static.scripts.read import read_scripts
 from prefixwise.analyzers.static.sources import Source
+from prefixwise.analyzers.static.template_pool import TemplateTask, templates_read
 from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
-from prefixwise.analyzers.static.templates.read import read_template
-from prefixwise.analyzers.static.volatile import Volatile
+from prefixwise.analyzers.static.volatile import Volatile, VolatileKind
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Mode
-
-NO_TEXTS: Mapping[str, str] = MappingProxyType({})
-"""All files hold what stands on disk."""
 
 
 class SourceKind(StrEnum):
@@ -60,7 +56,8 @@ def lint_sources(
     outside: OutsideOf = nothing_known,
     excerpts: Excerpts = Excerpts.MASKED,
     beside: Iterable[SourceFile] = (),
-    texts: Mapping[str, str] = NO_TEXTS,
+    jobs: int = 1,
+    given: Mapping[str, bytes] | None = None,
 ) -> LintedSources:
     """Return what keeps the prompts of sources from being cached.
 
@@ -70,17 +67,20 @@ def lint_sources(
         outside: What is known of each file from outside.
         excerpts: How much of the sources' text the findings may show.
         beside: Code without prompts of its own, which is read where that of `files` uses it.
-        texts: What some files hold, by path, in place of what stands on disk.
+        jobs: Processes that read templates; 0 for as many as pay. The result is the same.
+        given: What files hold that are not read from the disk, by path.
     """
+    given = given or {}
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     for file in files:
         try:
-            sources[file.path] = Source(file.path, _text(file.path, texts))
+            data = given[file.path] if file.path in given else Path(file.path).read_bytes()
+            sources[file.path] = Source(file.path, data.decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    known = _Known(sources, beside, texts)
-    found, notes = _read(files, known, outside)
+    known = _Known(sources, beside, given)
+    found, notes = _read(files, known, outside, jobs)
     bench = Bench(known, outside)
     findings = [finding for finding in source_findings(found, excerpts, bench) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
@@ -88,30 +88,27 @@ def lint_sources(
     return LintedSources(tuple(findings), inputs, tuple(notes))
 
 
-def _text(path: str, texts: Mapping[str, str]) -> str:
-    """Return what a file holds. Raises OSError or UnicodeDecodeError where it cannot be read as text."""
-    return texts[path] if path in texts else Path(path).read_bytes().decode("utf-8")
-
-
 class _Known(Mapping[str, Source]):
     """Sources by path: those that are linted, and those beside them, which are read when they are asked for."""
 
-    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile], texts: Mapping[str, str]) -> None:
+    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile], given: Mapping[str, bytes]) -> None:
         self._sources = sources
-        self._texts = texts
+        self._given = given
         self._kinds = {file.path: file.kind for file in beside}
 
     def of_kind(self, kind: SourceKind, linted: Iterable[str]) -> _Known:
         """Return those of a kind; of the linted ones, those at these paths."""
         sources = {path: self._sources[path] for path in linted}
-        return _Known(sources, [SourceFile(path, own) for path, own in self._kinds.items() if own is kind], self._texts)
+        beside = [SourceFile(path, own) for path, own in self._kinds.items() if own is kind]
+        return _Known(sources, beside, self._given)
 
     def __getitem__(self, path: str) -> Source:
         if path not in self._sources:
             if path not in self._kinds:
                 raise KeyError(path)
             try:
-                text = _text(path, self._texts)
+                data = self._given[path] if path in self._given else Path(path).read_bytes()
+                text = data.decode("utf-8")
             except (OSError, UnicodeDecodeError):
                 text = ""  # nothing that prompts are built with
             self._sources[path] = Source(path, text)
@@ -128,24 +125,38 @@ class _Known(Mapping[str, Source]):
 
 
 def _read(
-    files: Sequence[SourceFile], sources: _Known, outside: OutsideOf
+    files: Sequence[SourceFile], sources: _Known, outside: OutsideOf, jobs: int
 ) -> tuple[list[Volatile | Stranded | TemplateTrait], list[str]]:
-    found: list[Volatile | Stranded | TemplateTrait] = []
-    notes: list[str] = []
     by_kind = {kind: [f.path for f in files if f.kind is kind and f.path in sources] for kind in SourceKind}
-    for path in sorted(by_kind[SourceKind.TEMPLATE]):
-        known = outside(path)
-        template = read_template(sources[path], known.asked, known.assumed)
-        found += [*template.volatiles, *template.stranded, *template.traits]
-        for problem in template.problems:
+    paths = sorted(by_kind[SourceKind.TEMPLATE])
+    with templates_read([_task(sources[path], outside(path)) for path in paths], jobs) as answers:
+        volatiles, said = _read_code(by_kind, sources, outside)
+        read = answers()
+    notes = []
+    for path, answer in zip(paths, read, strict=True):
+        for problem in answer.problems:
             line, _ = sources[path].position(problem.start)
             notes.append(f"{path}:{line}: not read: {problem.what}")
+    return [*(one for answer in read for one in answer.found), *volatiles], [*notes, *said]
+
+
+def _task(source: Source, outside: Outside) -> TemplateTask:
+    return TemplateTask(source.path, source.text, outside.asked, outside.assumed)
+
+
+def _read_code(
+    by_kind: Mapping[SourceKind, list[str]], sources: _Known, outside: OutsideOf
+) -> tuple[list[Volatile], list[str]]:
+    """Return what is found in code; a value that the code of several projects sends is told once."""
+    found: dict[tuple[str, int, int, VolatileKind], Volatile] = {}
+    notes: dict[str, None] = {}
     for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
         for builders, paths in _by_builders(by_kind[kind], outside):
             volatiles, said = read(sources.of_kind(kind, by_kind[kind]), paths, builders)
-            found += volatiles
-            notes += said
-    return list(_once(found)), list(dict.fromkeys(notes))
+            for one in volatiles:
+                found.setdefault((one.path, one.span.start, one.span.end, one.kind), one)
+            notes.update(dict.fromkeys(said))
+    return list(found.values()), list(notes)
 
 
 def _by_builders(paths: Iterable[str], outside: OutsideOf) -> list[tuple[tuple[str, ...], list[str]]]:
@@ -154,20 +165,6 @@ def _by_builders(paths: Iterable[str], outside: OutsideOf) -> list[tuple[tuple[s
     for path in paths:
         groups.setdefault(tuple(sorted(outside(path).builders)), []).append(path)
     return sorted(groups.items())
-
-
-def _once(
-    found: Iterable[Volatile | Stranded | TemplateTrait],
-) -> Iterator[Volatile | Stranded | TemplateTrait]:
-    """Yield what was found; a value that code of several projects sends is told once."""
-    seen = set()
-    for one in found:
-        if isinstance(one, Volatile):
-            key = (one.path, one.span.start, one.span.end, one.kind)
-            if key in seen and one.flow:
-                continue
-            seen.add(key)
-        yield one
 
 
 def _input(file: SourceFile, skipped: str) -> LintInput:

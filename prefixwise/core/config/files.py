@@ -103,7 +103,7 @@ def _explained(text: str, shown: str, prefix: str) -> UserError:
     where = f"{shown}: {prefix}{place}" if place else shown
     if what.startswith("Invalid enum value"):
         return UserError("this value is none of those that there are", where, f"known: {', '.join(_choices(place))}")
-    return UserError(what[:1].lower() + what[1:], where)
+    return UserError(what[:1].lower() + what[1:].replace(" | null", ""), where)
 
 
 def _choices(place: str) -> list[str]:

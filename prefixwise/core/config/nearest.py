@@ -67,8 +67,8 @@ class Configurations:
         return self.of_folder(self._here)
 
     def of(self, path: str) -> Configuration:
-        """Return the configuration of a file; that of the working folder for standard input."""
-        if self._only is not None or path == STDIN:
+        """Return the configuration of a file; that of the working folder for standard input, and where no file is."""
+        if self._only is not None or path in ("", STDIN):
             return self.here
         return self.of_folder(self.located(path).rpartition("/")[0] or "/")
 

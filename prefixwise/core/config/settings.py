@@ -1,6 +1,8 @@
 """The keys of `[tool.prefixwise]` and of `prefixwise.toml`, with their types, defaults and what they mean.
 
-The descriptions and examples are what `prefixwise init` writes and what the documentation shows.
+A new key is a field here, and its name in `PER_FILE` if each file may have it otherwise; the descriptions and examples
+are what `prefixwise init` writes and what the documentation shows. An option of the same name is handed to
+`cli.configuring.configurations`.
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 PER_FILE = frozenset(
     {
-        *("select", "ignore", "extend-select", "extend-ignore", "per-file-select", "per-file-ignores"),
+        *("extend", "select", "ignore", "extend-select", "extend-ignore", "per-file-select", "per-file-ignores"),
         *("include", "exclude", "force-exclude", "provider", "model", "builders", "prompt"),
     }
 )

@@ -255,6 +255,7 @@ def test_the_same_files_are_ignored_as_by_git(here: Path) -> None:
         "a/**\n",
         "**/q/z.py\n",
         "/r\n",
+        "!\n[z-a]x.py\nten.py\n",
     ]
     for number, lines in enumerate(odd):
         plant(here, {f"r{number}/.gitignore": lines})
