@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from prefixwise.analyzers.configured import Configured
+from prefixwise.analyzers.fixes.report import with_shown_edits
 from prefixwise.analyzers.lint.report import Judged, lint_report
 from prefixwise.analyzers.lint.run import Linted, lint_log
 from prefixwise.analyzers.static.discovery import Discovered, discover
@@ -130,12 +131,20 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
     if lock is not None and read.sources is not None:
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
-    report = lint_report(read.logs, read.sources, _judged(asked, read), asked.fail_on, statistics=asked.statistics)
+    judged = _shown(_judged(asked, read), asked.excerpts)
+    report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
     notes = (*report.notes, *(note for one in outcomes for note in one.notes))
     report = msgspec.structs.replace(report, blocks=blocks, notes=notes)
     return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
+
+
+def _shown(judged: Judged, excerpts: Excerpts) -> Judged:
+    findings, suppressed = (
+        tuple(with_shown_edits(one, excerpts) for one in found) for found in (judged.findings, judged.suppressed)
+    )
+    return msgspec.structs.replace(judged, findings=findings, suppressed=suppressed)
 
 
 def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:

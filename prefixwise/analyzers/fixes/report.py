@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from prefixwise.analyzers.fixes.fixed_log import LogRepairs
 from prefixwise.analyzers.fixes.rounds import FixedSources, PromptGain
+from prefixwise.core.excerpt import Excerpts, mask
 from prefixwise.core.finding import Finding
 from prefixwise.core.report import Block, Cell, Column, Table, Text, Unit
 
@@ -47,6 +50,19 @@ def fixes_notes(fixed: FixedSources) -> Iterator[str]:
     """Yield a note a fix that was not made."""
     for one in fixed.refused:
         yield f"{one.finding.place}: {one.finding.rule} is not mended: {one.why}"
+
+
+def with_shown_edits(finding: Finding, excerpts: Excerpts) -> Finding:
+    """Return a finding whose edits show no more of a source than its excerpts may: else it has none.
+
+    Edits take text to another place word for word; with a secret or a person's data masked they would be other edits.
+    """
+    texts = [edit.text for edit in finding.fix.edits]
+    if excerpts is Excerpts.FULL or not texts:
+        return finding
+    if excerpts is Excerpts.MASKED and all(mask(text) == text for text in texts):
+        return finding
+    return msgspec.structs.replace(finding, fix=msgspec.structs.replace(finding.fix, edits=()))
 
 
 def copy_blocks(repairs: LogRepairs, path: str) -> Iterator[Block]:

@@ -27,7 +27,9 @@ class WhitespaceDrift(MovingValue):
     clients that strip an answer before they send it again: an engine that keeps the tokens of its answers finds
     others then, and computes the answer anew.
 
-    Not reported: white space in a new message.
+    Blanks at the ends of a prompt file's lines are told as information, for editors and hooks take them away.
+
+    Not reported: white space in a new message; two blanks that break a line in Markdown.
 
     Store and send texts exactly as they were sent or received.
 
