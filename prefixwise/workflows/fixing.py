@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -48,16 +48,21 @@ class FixOutcome(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def mend(asked: FixAsked, lint: Callable[[Mapping[str, bytes]], tuple[Finding, ...]], outside: OutsideOf) -> FixOutcome:
+def mend(
+    asked: FixAsked,
+    lint: Callable[[Mapping[str, bytes], Collection[str] | None], tuple[Finding, ...]],
+    outside: OutsideOf,
+) -> FixOutcome:
     """Mend sources, and write them if that is asked.
 
     Args:
         asked: Which fixes.
-        lint: Returns what is found in the sources, where some files hold something else than on disk.
+        lint: Returns what is found in the sources, or in some of them, where some hold something else than on disk.
         outside: What is known of each file from outside.
     """
-    found = lint({})
-    fixed = Fixer(_read, lambda texts: lint(_encoded(texts)), outside, unsafe=asked.unsafe).fixed(found)
+    found = lint({}, None)
+    fixer = Fixer(_read, lambda texts, only: lint(_encoded(texts), only), outside, unsafe=asked.unsafe)
+    fixed = fixer.fixed(found)
     failures = tuple(_written(fixed)) if asked.write else ()
     blocks = tuple(fixes_blocks(fixed, found, written=asked.write))
     given = {} if asked.write else _encoded(fixed.after)

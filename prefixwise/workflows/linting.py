@@ -5,7 +5,7 @@ What is done with findings after they were found (silenced, counted, mended) bel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeAlias
@@ -19,7 +19,7 @@ from prefixwise.analyzers.lint.run import Linted, lint_log
 from prefixwise.analyzers.static.discovery import Discovered, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
-from prefixwise.analyzers.static.lint import LintedSources, lint_sources
+from prefixwise.analyzers.static.lint import LintedSources, SourceKind, lint_sources
 from prefixwise.analyzers.static.lock import read_lock
 from prefixwise.analyzers.static.locked import locked_findings
 from prefixwise.caches.rulebook import Rulebook
@@ -148,8 +148,8 @@ def _shown(judged: Judged, excerpts: Excerpts) -> Judged:
 
 
 def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:
-    def found(given: Mapping[str, bytes]) -> tuple[Finding, ...]:
-        return _judged(asked, _Read(None, _sources(asked, files, given))).findings
+    def found(given: Mapping[str, bytes], only: Collection[str] | None) -> tuple[Finding, ...]:
+        return _judged(asked, _Read(None, _sources(asked, files, given, only))).findings
 
     return mend(fixes, found, asked.configured.outside)
 
@@ -179,11 +179,16 @@ def _logs(
         return linted, write_copy(asked.fixed_copy, linted, told, again)
 
 
-def _sources(asked: LintAsked, files: Discovered, given: Mapping[str, bytes]) -> LintedSources | None:
-    sources = source_files(files.found)
+def _sources(
+    asked: LintAsked, files: Discovered, given: Mapping[str, bytes], only: Collection[str] | None = None
+) -> LintedSources | None:
+    """Return what is found in the sources; where `only` some of them are wanted, others are read for these."""
+    sources, beside = source_files(files.found), source_files(files.beside)
     if not sources:
         return None
-    beside = source_files(files.beside)
+    if only is not None:
+        beside += [file for file in sources if file.path not in only and file.kind is not SourceKind.TEMPLATE]
+        sources = [file for file in sources if file.path in only]
     wanted = asked.configured.rules_of_any(file.path for file in (*sources, *beside))
     return lint_sources(
         sources,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.context import nothing_known
 from prefixwise.analyzers.static.discovery import discover
 from prefixwise.analyzers.static.files_report import source_files
-from prefixwise.analyzers.static.lint import lint_sources
+from prefixwise.analyzers.static.lint import SourceKind, lint_sources
 from prefixwise.core.finding import Finding
 
 
@@ -44,9 +44,11 @@ def _fixed(*, unsafe: bool) -> FixedFolder:
     files = discover(["."])
     sources, beside = source_files(files.found), source_files(files.beside)
 
-    def lint(texts: Mapping[str, str]) -> tuple[Finding, ...]:
+    def lint(texts: Mapping[str, str], only: Collection[str] | None = None) -> tuple[Finding, ...]:
         given = {path: text.encode() for path, text in texts.items()}
-        return lint_sources(sources, RULES.names(), beside=beside, given=given).findings
+        wanted = [file for file in sources if only is None or file.path in only]
+        others = [file for file in sources if file not in wanted and file.kind is not SourceKind.TEMPLATE]
+        return lint_sources(wanted, RULES.names(), beside=[*beside, *others], given=given).findings
 
     found = lint({})
     fixed = Fixer(_read, lint, nothing_known, unsafe=unsafe).fixed(found)

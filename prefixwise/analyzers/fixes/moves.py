@@ -10,6 +10,7 @@ from prefixwise.analyzers.fixes.template_moves import moved_in_template
 from prefixwise.analyzers.static.scripts.tree import SUFFIXES
 from prefixwise.analyzers.static.templates.found import TemplateTrait
 from prefixwise.analyzers.static.volatile import Volatile
+from prefixwise.core.finding import Confidence
 
 _PYTHON = (".py", ".pyi")
 _CODE = (*_PYTHON, ".ipynb", *SUFFIXES)
@@ -18,9 +19,9 @@ _CODE = (*_PYTHON, ".ipynb", *SUFFIXES)
 def moved_in_source(seen: Seen, bench: Bench) -> Mended | None:
     """Return the edits of a move, which a person has to look at; None where it is not plain what to move, or where to.
 
-    Scripts and notebooks are left alone.
+    Scripts and notebooks are left alone, and so is what is only guessed to change.
     """
-    if isinstance(seen, TemplateTrait):
+    if isinstance(seen, TemplateTrait) or seen.confidence is Confidence.POSSIBLE:
         return None
     if not seen.path.endswith(_CODE):
         return moved_in_template(seen, bench)

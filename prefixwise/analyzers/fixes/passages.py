@@ -15,6 +15,8 @@ _LITTLE = 120
 """Characters of constant text that may stand behind what moved: the lead-in of a question, say."""
 _LONGEST = 600
 _NUMBERED = re.compile(r"\s*\d+[.)]\s")
+_BULLET = re.compile(r"\s*[-*•+]\s")
+_MARKUP = re.compile(r"[<>\[\]#`|=]")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _OPENING = re.compile(r"\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>\s*$")
 _CLOSING = re.compile(r"\s*</([A-Za-z][\w-]*)>\s*$")
@@ -89,6 +91,9 @@ def passage_of(body: Body, value: tuple[int, int]) -> Passage | None:
     at = next((n for n, line in enumerate(lines) if line.start <= value[0] and value[1] <= line.end), None)
     if at is None or _NUMBERED.match(body.text, lines[at].start, lines[at].end):
         return None
+    said = _masked(body, lines[at].start, lines[at].end)
+    if not _WORD.search(said) and _MARKUP.search(said):
+        return None  # a tag, a heading: it names what stands behind it
     sentence = _sentence(body, lines[at], value)
     if sentence is None:
         return None
@@ -160,7 +165,10 @@ def _of_sentence(body: Body, line: _Line, sentence: tuple[int, int]) -> Passage:
 
 
 def _of_lines(body: Body, lines: Sequence[_Line], at: int) -> Passage | None:
-    first, last = _with_company(body, lines, at)
+    items = _list_around(body, lines, at)
+    if items is None:
+        return None
+    first, last = _with_company(body, lines, *items)
     above = next((line for line in reversed(lines[:first]) if not line.blank), None)
     below = next((line for line in lines[last + 1 :] if not line.blank), None)
     if below is None:
@@ -174,9 +182,22 @@ def _of_lines(body: Body, lines: Sequence[_Line], at: int) -> Passage | None:
     return Passage(text, above.end, end, _gap(body))
 
 
-def _with_company(body: Body, lines: Sequence[_Line], at: int) -> tuple[int, int]:
-    """Return the first and last of the lines that move with one: its lead-in, its tags or fence, its heading."""
+def _list_around(body: Body, lines: Sequence[_Line], at: int) -> tuple[int, int] | None:
+    """Return the first and last line of the list that a line is an item of; None where others of its items stay."""
+    if not _BULLET.match(body.text, lines[at].start, lines[at].end):
+        return at, at
     first = last = at
+    while first and _BULLET.match(body.text, lines[first - 1].start, lines[first - 1].end):
+        first -= 1
+    while last + 1 < len(lines) and _BULLET.match(body.text, lines[last + 1].start, lines[last + 1].end):
+        last += 1
+    items = (_masked(body, line.start, line.end) for line in lines[first : last + 1])
+    return (first, last) if all(_FILLED in item for item in items) else None
+
+
+def _with_company(body: Body, lines: Sequence[_Line], first: int, last: int) -> tuple[int, int]:
+    """Return the first and last of the lines that move with some: their lead-in, their tags or fence, their heading."""
+    at = first
     while first:
         above = body.text[lines[first - 1].start : lines[first - 1].end]
         below = body.text[lines[last + 1].start : lines[last + 1].end] if last + 1 < len(lines) else ""

@@ -78,9 +78,15 @@ def _around(found: Volatile, tree: PythonTree, node: ast.expr, *, plain: bool) -
         return None
     text = tree.text[start:end]
     key = "" if plain else ", key=str"
-    edits = (Edit(found.path, start, start, "sorted("), Edit(found.path, end, end, f"{key})"))
     if tree.in_fstring(node) is not None and "\\" in text:
         return None
+    above = tree.parents.get(node)
+    is_list = isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "list"
+    if is_list and isinstance(above, ast.Call) and above.args == [node] and tree.in_fstring(node) is None:
+        name = tree.place(above.func)  # what `list` makes, `sorted` makes too
+        edits = (Edit(found.path, *name, "sorted"), Edit(found.path, end, end, key))
+        return Mended(edits if key else edits[:1], Safety.SAFE)
+    edits = (Edit(found.path, start, start, "sorted("), Edit(found.path, end, end, f"{key})"))
     return Mended(edits, Safety.SAFE)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -63,7 +63,7 @@ class Fixer:
 
     Args:
         read: Returns the text of a file, decoded and otherwise unchanged.
-        lint: Returns what is found where some files hold other texts than on disk.
+        lint: Returns what is found in some files, where some hold other texts than on disk.
         outside: What is known of each file from outside.
         unsafe: Whether fixes are made, too, that a person should look at.
     """
@@ -71,7 +71,7 @@ class Fixer:
     def __init__(
         self,
         read: Callable[[str], str],
-        lint: Callable[[Texts], tuple[Finding, ...]],
+        lint: Callable[[Texts, Collection[str]], tuple[Finding, ...]],
         outside: OutsideOf,
         *,
         unsafe: bool,
@@ -139,12 +139,15 @@ class Fixer:
             why = why_broken(path, texts[path], self._outside(path)) or self._what_is_lost(path, texts[path])
             if why:
                 return found, why
-        left = self._lint(texts)
-        why = _what_is_wrong(found, left, fixes)
-        if not why:
-            self._texts = texts
-            self._made += fixes
-        return left, why
+        concerned = sorted({path for one in fixes for path in _paths(one)})
+        was, left = self._lint(self._texts, concerned), self._lint(texts, concerned)
+        why = _what_is_wrong(was, left, fixes)
+        if why:
+            return found, why
+        self._texts = texts
+        self._made += fixes
+        known = {_key(one) for one in was}
+        return (*(one for one in found if _key(one) not in known), *left), ""
 
     def _what_is_lost(self, path: str, text: str) -> str:
         for gain in self._gains(path, self._texts[path], text):
@@ -166,10 +169,17 @@ def _key(finding: Finding) -> tuple[str, str]:
     return finding.path, finding.fingerprint
 
 
+def _paths(finding: Finding) -> set[str]:
+    """Return the files that a finding and its fix are about."""
+    return {finding.path, *(step.path for step in finding.flow), *(edit.path for edit in finding.fix.edits)}
+
+
 def _what_is_wrong(before: Iterable[Finding], after: Iterable[Finding], fixes: Iterable[Finding]) -> str:
     """Return why fixes do not do what they promise: what they mend is still there, or something new is; else ''."""
     was = {_key(one): one for one in before}
     now = {_key(one): one for one in after}
+    if any(_key(one) not in was for one in fixes):
+        return "what it does cannot be seen in its files alone"
     new = next((one for key, one in now.items() if key not in was), None)
     if new is not None:
         return f"{new.rule} would be found instead"

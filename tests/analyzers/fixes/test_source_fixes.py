@@ -116,6 +116,11 @@ def built(body: str, head: str = "") -> str:
             '    return "".join(path.name for path in Path("notes").iterdir()) + RULES',
             '    return "".join(path.name for path in sorted(Path("notes").iterdir())) + RULES',
         ),
+        ('    return ", ".join(list(words)[:9]) + RULES', '    return ", ".join(sorted(words)[:9]) + RULES'),
+        (
+            '    return ", ".join(list(set(found))[:9]) + RULES',
+            '    return ", ".join(sorted(set(found), key=str)[:9]) + RULES',
+        ),
         (
             "    return json.dumps({word: len(word) for word in words}) + RULES",
             "    return json.dumps({word: len(word) for word in sorted(words)}) + RULES",
@@ -226,6 +231,7 @@ def test_a_line_moves_with_its_own_line_end_and_nothing_else(path: str, line_bre
         ("<context>\nNow: {{ now }}\n</context>", "<context>\nNow: {{ now }}\n</context>"),
         ("## Time\nNow: {{ now }}", "## Time\nNow: {{ now }}"),
         ("What time it is:\n{{ now }}", "What time it is:\n{{ now }}"),
+        ("- Time: {{ now }}\n- Who: {{ user_name }}", "- Time: {{ now }}\n- Who: {{ user_name }}"),
     ],
 )
 def test_what_belongs_to_a_line_goes_with_it(top: str, bottom: str) -> None:
@@ -244,13 +250,15 @@ def test_of_several_sentences_only_the_one_with_the_value_moves() -> None:
     "top",
     [
         "1. It is {{ now }}.\n2. Be kind.",
+        "- It is {{ now }}.\n- Be kind.",
+        "<{{ user_name }}>\nBe kind.",
         "{% if open %}It is {{ now }}.{% endif %}",
         "You work for Dr. {{ user_name }} and her patients, as of {{ now }}, and. {{ x }}",
     ],
 )
 def test_what_is_not_plain_to_move_stays(top: str) -> None:
     text = f"{top}\n\n" + "Name the quay, the time and the fare in every answer.\n" * 40
-    assert fixed("prompts/desk.j2", text, unsafe=True).startswith(top.split(".")[0])
+    assert fixed("prompts/desk.j2", text, unsafe=True) == text
 
 
 def test_mixed_line_ends_become_those_of_most_lines() -> None:
