@@ -62,6 +62,7 @@ class Rule(ABC):
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
             experiment and no fault.
+        of_whole_file: Whether it is about a file and not about a place in it, though it names one.
     """
 
     name: ClassVar[str]
@@ -77,6 +78,7 @@ class Rule(ABC):
     everywhere: ClassVar[bool] = False
     deployable: ClassVar[bool] = True
     variants_are_meant: ClassVar[bool] = True
+    of_whole_file: ClassVar[bool] = False
 
     @property
     def page(self) -> str:

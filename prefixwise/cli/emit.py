@@ -13,6 +13,7 @@ from prefixwise.core.excerpt import visible
 from prefixwise.core.report import Report
 from prefixwise.core.whole_files import write_whole
 from prefixwise.reports.format import FORMATS, Format
+from prefixwise.workflows.finding_sources import with_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None, *, in
     """
     console = console or Console()
     screen = console.out
+    if any(form.reads_sources for form in (outputs.stdout, *(form for form, _ in outputs.files))):
+        report = with_sources(report)
     if instead is None:
         _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
     else:

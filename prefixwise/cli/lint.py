@@ -16,7 +16,7 @@ def lint(
         list[str],
         typer.Argument(
             metavar="PATHS...",
-            help="Logs, prompt files, templates, code, folders, globs, or - for a log on standard input.",
+            help="Logs, prompt files, templates, code, folders, globs, or - for standard input: a log by default.",
         ),
     ],
     select: o.Select = None,
@@ -40,6 +40,31 @@ def lint(
     fixed_copy: Annotated[
         Path | None,
         typer.Option("--fixed-copy", metavar="PATH", help="Write a copy of a log with its requests as they should be."),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="FILE", envvar="PREFIXWISE_BASELINE", help="Do not tell the findings that it knows."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline", metavar="FILE", help="Write the findings of today to it: they are known then."
+        ),
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Take out of the baseline what is not there any more.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="REF", help="Tell only what stands on lines that changed since this commit."),
+    ] = None,
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
+        ),
     ] = None,
     provider: o.Provider = None,
     model: o.Model = None,
@@ -80,6 +105,8 @@ def lint(
       prefixwise lint . --show-files
       prefixwise lint prompts/ src/ --diff --unsafe-fixes
       prefixwise lint requests.jsonl --fixed-copy mended.jsonl
+      prefixwise lint . --write-baseline prefixwise-baseline.json
+      prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
@@ -90,11 +117,13 @@ def lint(
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
+    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
     from prefixwise.cli.tokenizing import chooser
+    from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.fixing import fixes_asked
     from prefixwise.workflows.linting import LintAsked, files_of
     from prefixwise.workflows.linting import lint as run_lint
+    from prefixwise.workflows.silencing import Silencing
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     configured = configurations(
@@ -112,6 +141,7 @@ def lint(
         model=model,
         rules=rules,
         output_format=output_format,
+        baseline=baseline,
         excerpts=excerpts,
         jobs=jobs,
     )
@@ -129,6 +159,13 @@ def lint(
         replica=replica_field,
         salt=salt_field,
     )
+    silencing = Silencing(
+        baseline=Path(here.settings.baseline) if here.settings.baseline else None,
+        write=write_baseline,
+        update=update_baseline,
+        since=since,
+    )
+    unsaved, text = text_on_stdin(paths, stdin_filename, locked=locked, since=since)
     asked = LintAsked(
         paths=tuple(relative(paths)),
         configured=Configured(configured, PromptContext(syntax=syntax or "")),
@@ -137,15 +174,18 @@ def lint(
         statistics=statistics,
         fixes=fixes_asked(fix=fix, unsafe=unsafe_fixes, diff=diff),
         fixed_copy=fixed_copy,
+        silencing=silencing,
+        unsaved=unsaved,
+        text=text,
     )
     files = files_of(asked)
-    written = [path for _, path in outputs.files] + ([fixed_copy] if fixed_copy else [])
+    written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
     refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    run = run_lint(asked, files, read_logs)
+    run = run_lint(asked, files, read_logs, write_whole)
     emit(run.report, outputs, console, instead=run.patch if diff else None)
     raise typer.Exit(run.exit_code)

@@ -17,7 +17,8 @@ OutputFormat = Annotated[
         "--output-format",
         metavar="FORMAT",
         envvar="PREFIXWISE_OUTPUT_FORMAT",
-        help="Write this format to stdout: text, concise, json, csv, markdown.",
+        help="Write this format to stdout: text (or full), concise, json, csv, markdown, html, "
+        "sarif, gitlab, junit, github, rdjson.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON: short for --output-format json.")]

@@ -1,10 +1,12 @@
 """A lint run, from what is asked to its report: which files, what is found in them, and what becomes of the findings.
 
-What is done with findings after they were found (silenced, counted, mended) belongs into `_judged`, and nowhere else.
+What is done with findings after they were found (counted, mended) belongs into `_judged`, and nowhere else; what
+silences them stands in `silencing`.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -16,7 +18,7 @@ from prefixwise.analyzers.configured import Configured
 from prefixwise.analyzers.fixes.report import with_shown_edits
 from prefixwise.analyzers.lint.report import Judged, lint_report
 from prefixwise.analyzers.lint.run import Linted, lint_log
-from prefixwise.analyzers.static.discovery import Discovered, discover
+from prefixwise.analyzers.static.discovery import Discovered, discover, discover_unsaved
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
 from prefixwise.analyzers.static.lint import LintedSources, SourceKind, lint_sources
@@ -27,10 +29,11 @@ from prefixwise.core.config.settings import DEFAULTS, Settings
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Level
-from prefixwise.core.report import Report
+from prefixwise.core.report import Report, SourceText
 from prefixwise.core.request import Request
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
+from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
 
 ReadLogs: TypeAlias = Callable[
     [list[str]], AbstractContextManager[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]
@@ -49,6 +52,9 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         statistics: Whether the report counts findings by rule.
         fixes: Which fixes to make; None for none.
         fixed_copy: Where to write a copy of the log as it should be; None for nowhere.
+        silencing: Which findings are not to be told.
+        unsaved: Path under which the text on standard input is linted, '' where that is a log or nothing.
+        text: That text.
     """
 
     paths: tuple[str, ...]
@@ -58,6 +64,14 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
     statistics: bool = False
     fixes: FixAsked | None = None
     fixed_copy: Path | None = None
+    silencing: Silencing = Silencing()
+    unsaved: str = ""
+    text: bytes = b""
+
+    @property
+    def given(self) -> dict[str, bytes]:
+        """What files hold that are not read from the disk, by path."""
+        return {self.unsaved: self.text} if self.unsaved else {}
 
     @property
     def excerpts(self) -> Excerpts:
@@ -88,6 +102,8 @@ class _Read(msgspec.Struct, frozen=True):
 
 def files_of(asked: LintAsked) -> Discovered:
     """Return the files to lint. Raises UserError where a name leads to nothing."""
+    if asked.unsaved:
+        return discover_unsaved(asked.unsaved, asked.configured.selection)
     return discover(asked.paths, asked.configured.selection)
 
 
@@ -110,34 +126,43 @@ class LintRun(msgspec.Struct, frozen=True):
         return self.report.exit_code or int(self.refused)
 
 
-def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs) -> LintRun:
+def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -> LintRun:
     """Return what came of a lint run.
 
     Args:
         asked: What is wanted.
         files: The files that `files_of` returned.
         read_logs: Opens logs; called once at most.
+        save: Writes a baseline.
 
     Raises:
         UserError: There is nothing to lint, or something of what is asked cannot be.
     """
+    asked.silencing.check()
     if not files.found:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
     logs, copy = _logs(asked, files, book, read_logs)
     mended = None if asked.fixes is None else _mended(asked, asked.fixes, files)
-    read = _Read(logs, _sources(asked, files, mended.given if mended else {}))
+    given = {**asked.given, **(mended.given if mended else {})}
+    read = _Read(logs, _sources(asked, files, given))
     if lock is not None and read.sources is not None:
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
-    judged = _shown(_judged(asked, read), asked.excerpts)
+    judged = _shown(_judged(asked, files, read, save, given), asked.excerpts)
     report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
     notes = (*report.notes, *(note for one in outcomes for note in one.notes))
-    report = msgspec.structs.replace(report, blocks=blocks, notes=notes)
+    report = msgspec.structs.replace(report, blocks=blocks, notes=notes, sources=tuple(_unsaved(given)))
     return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
+
+
+def _unsaved(given: Mapping[str, bytes]) -> Iterator[SourceText]:
+    """Yield what files hold that are not read from the disk, for formats that count in it."""
+    with contextlib.suppress(UnicodeDecodeError):
+        yield from (SourceText(path, data.decode("utf-8")) for path, data in given.items())
 
 
 def _shown(judged: Judged, excerpts: Excerpts) -> Judged:
@@ -148,19 +173,41 @@ def _shown(judged: Judged, excerpts: Excerpts) -> Judged:
 
 
 def _mended(asked: LintAsked, fixes: FixAsked, files: Discovered) -> FixOutcome:
+    if asked.unsaved:
+        raise UserError("there is no file to mend", "--fix, --diff", "edits of what is not saved are in --json")
+    known = msgspec.structs.replace(asked.silencing, write=None, update=False)
+
     def found(given: Mapping[str, bytes], only: Collection[str] | None) -> tuple[Finding, ...]:
-        return _judged(asked, _Read(None, _sources(asked, files, given, only))).findings
+        # While files change in memory, git cannot tell which of their lines have changed.
+        silencing = known if only is None else msgspec.structs.replace(known, since=None)
+        again = msgspec.structs.replace(asked, silencing=silencing)
+        read = _Read(None, _sources(asked, files, given, only))
+        return _judged(again, files, read, _keep, given).findings
 
     return mend(fixes, found, asked.configured.outside)
 
 
-def _judged(asked: LintAsked, read: _Read) -> Judged:
+def _keep(_path: Path, _text: str) -> None:
+    """Write nothing."""
+
+
+def _judged(asked: LintAsked, files: Discovered, read: _Read, save: Save, given: Mapping[str, bytes]) -> Judged:
     """Return what is said of the findings: which are told, and which silenced.
 
     A finding of a rule that does not run in its file does not exist: it is neither.
     """
     found = tuple(one for one in read.findings if one.rule in asked.configured.rules(one.path))
-    return Judged(found)
+    looked = Looked(
+        configured=asked.configured,
+        linted=tuple(source_files(files.found)),
+        beside=tuple(source_files(files.beside)),
+        named=frozenset(file.path for file in files.found if file.why == "named"),
+        sources=read.sources,
+        logs=tuple(file.path for file in files.found if file.kind is FileKind.LOG),
+        locked=asked.lock is not None,
+        given=given,
+    )
+    return silenced(found, looked, asked.silencing, asked.excerpts, save)
 
 
 def _logs(
@@ -175,7 +222,9 @@ def _logs(
         linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
         if asked.fixed_copy is None:
             return linted, None
-        told = _judged(asked, _Read(linted, None)).findings
+        known = msgspec.structs.replace(asked.silencing, write=None, update=False)
+        quietly = msgspec.structs.replace(asked, silencing=known)
+        told = _judged(quietly, files, _Read(linted, None), _keep, asked.given).findings
         return linted, write_copy(asked.fixed_copy, linted, told, again)
 
 

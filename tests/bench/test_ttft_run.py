@@ -12,8 +12,10 @@ from prefixwise.bench.ttft.estimate import estimate
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.pairing import Cause, cause, control_pairs, pairs_of
 from prefixwise.bench.ttft.plan import Mode, Plan, Row
+from prefixwise.bench.ttft.result import result
 from prefixwise.bench.ttft.run import TtftRun, cold_ways
 from prefixwise.bench.ttft.schedule import Arm, Design
+from prefixwise.bench.ttft.verdict import Verdict
 from prefixwise.clients.endpoint import Endpoint
 from prefixwise.clients.protocol import PROTOCOLS, Cold
 from prefixwise.core.errors import UserError
@@ -167,3 +169,33 @@ def test_ways_to_be_cold():
     assert cold_ways(PROTOCOLS.get("anthropic"), None) is Cold.NONCE
     with pytest.raises(UserError, match="no way to be cold"):
         cold_ways(PROTOCOLS.get("anthropic"), Cold.SALT)
+
+
+@pytest.mark.parametrize(
+    ("faults", "verdict"),
+    [
+        (Faults(), Verdict.CONFIRMED),
+        (Faults(caches=False), Verdict.NONE),
+        (Faults(reports=False), Verdict.INFERRED),
+        (Faults(gains=False), Verdict.NO_GAIN),
+        (Faults(lies=0), Verdict.CONTRADICTORY),
+        (Faults(cold_hits=True), Verdict.CONTRADICTORY),
+        (Faults(lies=64), Verdict.CONTRADICTORY),
+    ],
+    ids=["works", "no cache", "no usage", "no gain", "counts nothing", "counts all", "counts always the same"],
+)
+def test_verdicts_are_those_of_the_server(tmp_path, monkeypatch, faults, verdict):
+    monkeypatch.setattr("prefixwise.bench.ttft.run._LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("prefixwise.bench.ttft.run._FALLBACK_WAIT_S", 0.02)
+    plan = plan_of(lengths=(256, 1024), design=Design(items=14, controls=12))
+    _, rows, _ = asyncio.run(ran(tmp_path / "r.jsonl", plan, faults=faults, token_s=0.00004, fixed_s=0.01))
+    found = result(plan, rows)
+    # With nothing to see, a busy machine may leave the interval too wide; it never gives another answer.
+    unsure = {Verdict.INCONCLUSIVE} if verdict in (Verdict.NONE, Verdict.NO_GAIN) else set()
+    assert found.judged.verdict in {verdict} | unsure, found
+    if verdict is Verdict.CONFIRMED:
+        assert found.grows
+        # 0.04 ms a token: 40 ms for a thousand, computed; none, cached.
+        assert found.computed.ms_per_1000 == pytest.approx(40, rel=0.15)
+        assert abs(found.cached.ms_per_1000) < 6
+    assert sum(sum(arm.values()) for one in found.lengths for arm in one.labels.values()) == len(rows)

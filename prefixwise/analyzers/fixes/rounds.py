@@ -81,6 +81,7 @@ class Fixer:
         self._outside = outside
         self._wanted = {Safety.SAFE, Safety.UNSAFE} if unsafe else {Safety.SAFE}
         self._texts: dict[str, str] = {}
+        self._told: set[tuple[str, str]] = set()
         self._made: list[Finding] = []
         self._refused: dict[tuple[str, str], Refused] = {}
 
@@ -91,6 +92,7 @@ class Fixer:
             found: What is found in them as they are.
         """
         before: dict[str, str] = {}
+        self._told = {_key(one) for one in found}
         for _ in range(_MOST_ROUNDS):
             fixable = [one for one in found if self._is_wanted(one)]
             if not fixable:
@@ -113,7 +115,8 @@ class Fixer:
 
     def _is_wanted(self, finding: Finding) -> bool:
         fix = finding.fix
-        return bool(fix.edits) and fix.safety in self._wanted and _key(finding) not in self._refused
+        is_open = _key(finding) in self._told and _key(finding) not in self._refused
+        return is_open and bool(fix.edits) and fix.safety in self._wanted
 
     def _round(self, found: tuple[Finding, ...], fixable: Sequence[Finding]) -> tuple[Finding, ...]:
         """Make as many fixes as fit beside each other; where the outcome is not right, only one."""

@@ -14,13 +14,24 @@ from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level, Mode
 from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table, Text, Unit
+from prefixwise.core.suppression import Suppression, SuppressionKind
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What is said of the findings: which are told, in the order in which they are to be read, and which silenced."""
+    """What is said of the findings.
+
+    Attributes:
+        findings: Those that are told, in the order in which they are to be read.
+        suppressed: Those that somebody knows of; `suppressions`: why, of each.
+        notes: What else is to be said of what is not told.
+        whole: Whether all is told that was found.
+    """
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    notes: tuple[str, ...] = ()
+    whole: bool = True
 
 
 def lint_report(
@@ -41,16 +52,20 @@ def lint_report(
         statistics: Whether findings are counted by rule, too.
     """
     values = _values(logs, sources, judged)
+    whole = judged is None or judged.whole
     notes = tuple(log_notes(logs.log.corpus)) if logs else ()
     return Report(
         schema=LINT.schema,
         schema_version=LINT.version,
         command="lint",
-        title=_title(values, logs, sources),
-        blocks=(*_blocks(values, logs), *((_statistics(values.findings),) if statistics and values.findings else ())),
+        title=_title(values, logs, sources, "unstable" if whole else "new"),
+        blocks=(
+            *_blocks(values, logs, whole=whole),
+            *((_statistics(values.findings),) if statistics and values.findings else ()),
+        ),
         values=values,
         inputs=logs.log.corpus.inputs if logs else (),
-        notes=(*notes, *(sources.notes if sources else ())),
+        notes=(*notes, *(sources.notes if sources else ()), *_hidden(values), *(judged.notes if judged else ())),
         flat=True,
         fail_on=fail_on,
     )
@@ -65,23 +80,32 @@ def _values(logs: Linted | None, sources: LintedSources | None, judged: Judged |
         pairs=logs.values.pairs if logs else (),
         suppressed=judged.suppressed,
         summary=lint_summary(judged.findings),
+        suppressions=judged.suppressions,
     )
 
 
-def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None) -> str:
+def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None, nothing: str) -> str:
     levels = values.summary.by_level
     said = [f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning")]
-    counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else "nothing unstable"
+    counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else f"nothing {nothing}"
     where = [_counted(len(logs.log.rows), "request")] if logs else []
     where += [_counted(len(sources.inputs), "source file")] if sources else []
     return f"{counted} in {' and '.join(where)}"
+
+
+def _hidden(values: LintValues) -> Iterator[str]:
+    """Yield how many findings are known, and from where."""
+    kinds = Counter((one.kind, "" if one.kind is SuppressionKind.INLINE else one.path) for one in values.suppressions)
+    for (kind, path), count in sorted(kinds.items(), reverse=True):
+        why = "ignored in comments" if kind is SuppressionKind.INLINE else f"known to {path}"
+        yield f"left out: {_counted(count, 'finding')} {why}"
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
-def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
+def _blocks(values: LintValues, logs: Linted | None, *, whole: bool) -> Iterator[Block]:
     found = values.findings
     in_logs = tuple(finding for finding in found if finding.mode is Mode.LOG)
     if len(in_logs) > 1:
@@ -89,16 +113,16 @@ def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
     if found:
         yield Findings("findings", "Findings", found)
     elif logs is not None:
-        yield Text("summary", (_nothing(logs),))
+        yield Text("summary", (_nothing(logs, whole=whole),))
     if logs is not None:
         yield from diagnoses_blocks(logs)
 
 
-def _nothing(linted: Linted) -> str:
+def _nothing(linted: Linted, *, whole: bool) -> str:
     pairs = len(linted.pairs)
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
-    return f"{pairs:,} pairs of requests were compared; nothing in them is unstable."
+    return f"{pairs:,} pairs of requests were compared; nothing in them is {'unstable' if whole else 'new'}."
 
 
 def _statistics(found: tuple[Finding, ...]) -> Table:

@@ -18,6 +18,7 @@ from prefixwise.analyzers.static.file_kinds import (
     may_build_prompts,
     of_included,
     of_named,
+    of_unsaved,
     says_prompt,
 )
 from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, rules_above
@@ -123,6 +124,19 @@ def discover(arguments: Sequence[str], selection: Callable[[str], Selection] | N
     )
 
 
+def discover_unsaved(path: str, selection: Callable[[str], Selection] | None = None) -> Discovered:
+    """Return the file whose text comes on standard input, as if it stood at `path`, whether it does or not.
+
+    A log is read from standard input, as ever; whatever else is linted under its path.
+    """
+    search = _Search(selection)
+    search.name(path, lambda shown, _: of_unsaved(shown))
+    found = tuple(search.found.values())
+    if found and found[0].kind is FileKind.LOG:
+        found = (Found(STDIN, FileKind.LOG, "standard input"),)
+    return Discovered(found, (), tuple(search.left.values()))
+
+
 class _Patterns(NamedTuple):
     """What the configuration says of the files of a folder, to be matched."""
 
@@ -152,8 +166,8 @@ class _Search:
         self._selection = selection
         self._compiled: dict[Selection, _Patterns] = {}
 
-    def name(self, path: str) -> None:
-        """Take a file that was named."""
+    def name(self, path: str, kind: Callable[[str, str], FileKind] = of_named) -> None:
+        """Take a file that was named; `kind` says what it is, by path and name."""
         if path == STDIN:
             self.found.setdefault(STDIN, Found(STDIN, FileKind.LOG, "standard input"))
             return
@@ -163,7 +177,7 @@ class _Search:
             if why:
                 self.left.setdefault(absolute, LeftOut(shown, why))
                 return
-        self.found.setdefault(_real(absolute), Found(shown, of_named(path, shown.rpartition("/")[2]), "named"))
+        self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
     def _why_excluded(self, absolute: str) -> str:
         folder = os.path.dirname(absolute)

@@ -50,7 +50,7 @@ def read_template(
         assumed: What holds where the file does not say it of itself.
     """
     try:
-        prompts = _prompts(source)
+        prompts = prompts_in(source)
     except UnreadableTemplateError as problem:
         return TemplateFindings(context=context, problems=(Problem(problem.what, problem.offset),))
     except RecursionError:
@@ -68,7 +68,12 @@ def read_template(
     )
 
 
-def _prompts(source: Source) -> list[Prompt]:
+def prompts_in(source: Source) -> list[Prompt]:
+    """Return the texts of a prompt file, and what it says of them.
+
+    Raises:
+        UnreadableTemplateError: It is YAML or JSON of a kind that cannot be read.
+    """
     name = source.path.lower()
     if name.endswith(".json"):
         return prompts_of(parse_json(source.text))
