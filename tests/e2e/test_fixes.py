@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -67,9 +68,6 @@ def test_diff_prints_a_patch_and_writes_nothing(run: Any, sources: Path) -> None
     assert done.out.startswith("--- a/builder.py\n+++ b/builder.py\n")
     assert [line[0] for line in done.out.splitlines() if line[:1] in "+-"].count("+") == 5
     assert run(["lint", ".", "--diff", "--fail-on", "warning"]).check(1).out.count("+++") == 1
-    (sources / "builder.py").unlink()
-    (sources / "prompts" / "desk.md").write_text("Be kind.\n")
-    assert run(["lint", ".", "--diff"]).check(0).out == ""
 
 
 def test_findings_carry_their_edits_without_fix(run: Any, sources: Path) -> None:
@@ -130,12 +128,7 @@ def test_fix_never_touches_logs_but_makes_a_copy(run: Any, tmp_path: Path) -> No
         [2],
         [3],
     ]
-    rates = [run(["hitrate", path, "--json"]).check(0).json() for path in ("log.jsonl", "copy.jsonl")]
-    shown = [
-        next(one["hit_rate"] for one in rate["values"]["rules"] if one["rule"] == "vllm:block=16") for rate in rates
-    ]
-    assert all(f"{rate:.1%}" in done.out for rate in shown)
-    assert shown[1] > shown[0] + 0.4
+    assert re.search(r"clock-in-prefix +4 +\d\.\d % +7\d\.\d % +yes", done.out)
 
 
 def test_a_copy_never_goes_over_what_it_is_made_of(run: Any, tmp_path: Path) -> None:
