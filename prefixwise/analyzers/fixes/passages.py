@@ -72,7 +72,7 @@ def moved_behind(body: Body, value: tuple[int, int]) -> tuple[Change, ...] | Non
     if found is None:
         return None
     target = _target(body, found)
-    if target is None or target < found.end:
+    if target is None or not body.text[found.end : target].strip():
         return None
     return (found.start, found.end, ""), (target, target, found.gap + found.text)
 
