@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prefixwise.analyzers.fixes.python_tree import PythonTree
 from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.python.modules import Module, UnparsedError
-from prefixwise.analyzers.static.python.notebooks import is_notebook
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.templates.parts import Template
 from prefixwise.analyzers.static.templates.read import read_template
@@ -25,23 +25,23 @@ class Bench:
     def __init__(self, sources: Mapping[str, Source], outside: OutsideOf = nothing_known) -> None:
         self._sources = sources
         self._outside = outside
-        self._modules: dict[str, Module | None] = {}
+        self._trees: dict[str, PythonTree | None] = {}
         self._templates: dict[str, tuple[Template, ...]] = {}
 
     def source(self, path: str) -> Source:
         """Return a file. Raises KeyError where it is none of those at hand."""
         return self._sources[path]
 
-    def module(self, path: str) -> Module | None:
+    def tree(self, path: str) -> PythonTree | None:
         """Return a file as Python; None where it is something else, a notebook too, or cannot be parsed."""
-        if path not in self._modules:
-            self._modules[path] = None
-            if path.endswith(_PYTHON) and not is_notebook(path):
+        if path not in self._trees:
+            self._trees[path] = None
+            if path.endswith(_PYTHON):
                 try:
-                    self._modules[path] = Module(self.source(path))
+                    self._trees[path] = PythonTree(Module(self.source(path)))
                 except (UnparsedError, RecursionError, ValueError):
                     return None
-        return self._modules[path]
+        return self._trees[path]
 
     def templates(self, path: str) -> tuple[Template, ...]:
         """Return the prompts that a prompt file holds; none where it cannot be read."""

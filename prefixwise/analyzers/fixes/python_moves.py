@@ -49,14 +49,12 @@ def _uses(found: Volatile, bench: Bench) -> Iterator[_Use]:
     """Go along the way of a value: its origin, then each place where what carries it is read."""
     places = [(found.path, found.span.start, found.span.end)]
     places += [(step.path, step.span.start, step.span.end) for step in found.flow]
-    trees: dict[str, PythonTree] = {}
     carriers: set[str] = set()
     seen: set[tuple[str, tuple[int, int]]] = set()
     for number, (path, start, end) in enumerate(places):
-        module = bench.module(path)
-        if module is None:
+        tree = bench.tree(path)
+        if tree is None:
             return
-        tree = trees.setdefault(path, PythonTree(module))
         node = tree.at(start, end)
         anchor = node if node is not None else _fstring_at(tree, start, end)
         if anchor is None:

@@ -30,10 +30,9 @@ def in_fixed_order(found: Volatile, bench: Bench) -> Mended | None:
     A set's order means nothing, so to sort what goes through it is safe; where its members may be other than strings,
     they are sorted by what they print.
     """
-    module = bench.module(found.path)
-    if module is None:
+    tree = bench.tree(found.path)
+    if tree is None:
         return None
-    tree = PythonTree(module)
     node = tree.at(found.span.start, found.span.end)
     if node is None or tree.binds("sorted"):
         return None
@@ -51,11 +50,10 @@ def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
     if fixed is not None:
         return fixed
     for step in found.flow:
-        module = bench.module(step.path)
-        if module is None:
+        tree = bench.tree(step.path)
+        if tree is None:
             continue
-        tree = PythonTree(module)
-        calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call) and _can_sort(tree, node)]
+        calls = [node for node in ast.walk(tree.module.tree) if isinstance(node, ast.Call) and _can_sort(tree, node)]
         inside = [call for call in calls if step.span.start <= tree.place(call)[0] < step.span.end]
         if len(inside) == 1:
             end = tree.place(inside[0])[1] - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from prefixwise.analyzers.static.python.modules import Module, parsed
 
@@ -46,11 +47,16 @@ class PythonTree:
 
     def at(self, start: int, end: int) -> ast.expr | None:
         """Return the expression at a place; None where there is none, or it is not certain which."""
+        return self._outside.get((start, end)) or self._in_fstring_at(start, end)
+
+    @cached_property
+    def _outside(self) -> dict[tuple[int, int], ast.expr]:
+        """The expressions that stand in no f-string, by place; of several the outermost."""
+        found: dict[tuple[int, int], ast.expr] = {}
         for node in ast.walk(self.module.tree):
-            is_outside = isinstance(node, ast.expr) and self.in_fstring(node) is None
-            if is_outside and isinstance(node, ast.expr) and self.place(node) == (start, end):
-                return node
-        return self._in_fstring_at(start, end)
+            if isinstance(node, ast.expr) and self.in_fstring(node) is None:
+                found.setdefault(self.place(node), node)
+        return found
 
     def _in_fstring_at(self, start: int, end: int) -> ast.expr | None:
         """Return an expression in an f-string by what it says: before Python 3.12 its place is not reliable."""

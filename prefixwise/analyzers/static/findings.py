@@ -87,7 +87,10 @@ def source_findings(
 
 
 def _with_edits(raw: Raw, thing: Volatile | Stranded | TemplateTrait, bench: Bench | None) -> Raw:
-    mended = None if bench is None else raw.rule.edit(thing, bench)
+    try:
+        mended = None if bench is None else raw.rule.edit(thing, bench)
+    except RecursionError:  # nested too deeply to be mended
+        mended = None
     return raw if mended is None else msgspec.structs.replace(raw, mended=mended)
 
 
