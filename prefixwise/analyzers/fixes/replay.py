@@ -35,6 +35,11 @@ class PromptReplay(msgspec.Struct, frozen=True):
     cached_tokens: int
 
     @property
+    def computed_tokens(self) -> int:
+        """Prompt tokens that are not served: a prompt that only gets shorter costs no more."""
+        return self.prompt_tokens - self.cached_tokens
+
+    @property
     def hit_rate(self) -> float:
         """Cached over prompt tokens."""
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0

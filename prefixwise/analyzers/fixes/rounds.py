@@ -155,7 +155,7 @@ class Fixer:
     def _what_is_lost(self, path: str, text: str) -> str:
         for gain in self._gains(path, self._texts[path], text):
             before, after = gain.before.hit_rate, gain.after.hit_rate
-            if after < before:
+            if after < before and gain.after.computed_tokens > gain.before.computed_tokens:
                 return f"a cache would serve {after:.1%} of the prompt instead of {before:.1%}"
         return ""
 

@@ -269,5 +269,5 @@ def test_mixed_line_ends_become_those_of_most_lines() -> None:
 
 def test_blanks_at_the_ends_of_lines_go_but_for_line_breaks_of_markdown() -> None:
     text = "One \nTwo  \nthree\t\n{{ name }} \n\nFour   "
-    assert fixed("prompts/desk.md", text) == "One\nTwo  \nthree\n{{ name }}\n\nFour"
-    assert fixed("prompts/desk.txt", text) == "One\nTwo\nthree\n{{ name }}\n\nFour"
+    assert fixed("prompts/desk.md", text) == "One\nTwo  \nthree\n{{ name }}\n\nFour   "
+    assert fixed("prompts/desk.txt", text) == "One\nTwo\nthree\n{{ name }}\n\nFour   "

@@ -16,7 +16,7 @@ LINE_ENDS = "line-ending-drift"
 TRAILING = "whitespace-drift"
 
 _BREAK = re.compile(r"\r\n|\n|\r")
-_BLANKS = re.compile(r"[ \t]+(?=\r\n|\n|\r|\Z)")
+_BLANKS = re.compile(r"[ \t]+(?=\r\n|\n|\r)")
 _MARKDOWN = (".md", ".mdx", ".markdown")
 _NESTED = (".json", ".yaml", ".yml", ".toml")
 _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
@@ -50,7 +50,8 @@ def mixed_line_ends(source: Source, templates: Sequence[Template]) -> tuple[Misf
 def trailing_blanks(source: Source, templates: Sequence[Template]) -> tuple[Misfit, ...]:
     """Return the blanks at the ends of lines of a prompt's constant text.
 
-    Two or more at the end of a line of Markdown break the line, and are not among them.
+    Two or more at the end of a line of Markdown break the line, and those at the end of a text lead into the answer:
+    they are not among them.
     """
     if source.path.lower().endswith(_NESTED):
         return ()
@@ -67,8 +68,6 @@ def _blanks_in(source: Source, part: Text) -> Iterator[Misfit]:
     text = source.text
     for match in _BLANKS.finditer(part.text):
         start, end = part.start + match.start(), part.start + match.end()
-        if end == part.end and end < len(text) and text[end] not in "\r\n":
-            continue  # something is filled in behind them
         line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
         following = _BREAK.match(text, end)
         below = "" if following is None else text[following.end() : following.end() + 1]
