@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-MOST_OF_AN_ENTRY = 15_000
+MOST_OF_AN_ENTRY = 6_000
 """Expressions that are evaluated for one function that is looked at by itself, with all that it calls."""
-LEAST_OF_AN_ENTRY = 1_000
+LEAST_OF_AN_ENTRY = 1_500
 """The same where the functions before it have used up what there is for all files together."""
-_OF_A_FILE = 1_000
-_OF_ALL = 300_000
+_OF_A_FILE = 700
+_OF_ALL = 100_000
 
 
 class Budget:

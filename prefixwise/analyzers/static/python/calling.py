@@ -40,6 +40,8 @@ _KEEPS_TEXT = re.compile(
 _READS = re.compile(
     r"^(?:read|exists|is_|has_|open|stat|write|mkdir|unlink|touch|count|index|find|startswith|endswith|close|wait|poll|kill)"
 )
+_TAKES_APART = re.compile(r"(?:^|_)(?:parse|validate|loads?|extract|from)(?:$|_)")
+"""What reads a text: which part of it gets where is not known."""
 _CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
 """Arguments that say what is printed, and are not printed."""
 _BUILDS = re.compile(r"^_?a?(?:build|format|render|to|make|describe|compose|dump|as)_")
@@ -196,7 +198,7 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
         return Value(fields=fields, ref=Made(site.name)) if fields else UNKNOWN
     if site.name in _RUNS_APART:
         _run_apart(frame, site)
-    if not _KEEPS_TEXT.search(site.name):
+    if not _KEEPS_TEXT.search(site.name) or _TAKES_APART.search(site.name):
         return UNKNOWN
     kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
     texts = [printed(frame, filling.value, filling.node) for filling in kept]

@@ -44,6 +44,7 @@ INNOCENT = {
     "an attribute that the class makes": "class Desk:\n    def __init__(self):\n        self.clipboard = Clipboard(self)\n    def ask(self, h):\n        send(f'{self.clipboard} ' + RULES, h)\nclass Clipboard:\n    def __init__(self, desk): pass\n    def __str__(self): return 'a clipboard'",
     "tasks beside each other that keep a log": "async def ask(h):\n    async def one(name):\n        h.append({'role': 'user', 'content': name})\n    await asyncio.gather(*[one(name) for name in ('a', 'b')])\n    return client.chat.completions.create(model='m', messages=h)",
     "instructions that are called a context": "def ask(h, knowledge):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(filters=True)\n    send(f'{knowledge_context} ' + RULES, h)",
+    "a part of an answer that was parsed": "def ask(h, Plan, answer):\n    plan = Plan.model_validate_json(f'{answer} {uuid.uuid4()}')\n    send(f'{plan.text} ' + RULES, h)",
     "what is added to a conversation": "def note(conversation, attempts):\n    conversation.add(role='system', content=f'Attempt {attempts}. ' + RULES)",
     "tools of a registry of one's own": "def ask(h, channel):\n    tools = channel.list_tools()\n    send(', '.join(tool.title for tool in tools) + RULES, h)",
     "a message that compresses": "def ask(h):\n    compression_prompt = f'It is {datetime.now()}. ' + RULES\n    return [*h, {'role': 'user', 'content': compression_prompt}]",
@@ -74,6 +75,10 @@ GUILTY = {
     "a context that is built for the question": (
         "def ask(h, knowledge, question):\n    build_context = getattr(knowledge, 'build_context')\n    knowledge_context = build_context(question)\n    send(f'{knowledge_context} ' + RULES, h)",
         ["retrieved text: knowledge_context"],
+    ),
+    "a text that is rendered": (
+        "def ask(h, render_text, answer):\n    send(render_text(f'{answer} {uuid.uuid4()}') + RULES, h)",
+        ["identifier: uuid.uuid4()"],
     ),
     "a message with the name of its role": (
         "SYSTEM = 'system'\ndef ask(h):\n    return [Message(role=SYSTEM, content=f'{datetime.now()} ' + RULES), *h]",
