@@ -32,7 +32,7 @@ _LONG = 128
 """Tokens behind a value in a user message that make it a template with its instructions at the end."""
 _OWN_TEXT = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER, VolatileKind.EXAMPLES, VolatileKind.TOOLS})
 """What costs its own text, which stays the same but for its order."""
-_REQUESTS = frozenset({"task", "query", "question", "request", "topic", "problem"})
+_REQUESTS = frozenset({"task", "query", "question", "request", "topic", "problem", "objective", "goal", "requirement"})
 """Words in names of what a message is about."""
 _PER_CONVERSATION = frozenset({VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.ENVIRONMENT})
 
