@@ -48,6 +48,12 @@ _NOUNS = {
     VolatileKind.WHITE_SPACE: "Trimmed text",
 }
 _ORDER = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER})
+_NAMED_MUCH = frozenset(
+    {VolatileKind.COUNTER, VolatileKind.ENVIRONMENT, VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.EXAMPLES}
+)
+"""Kinds whose names in code stand for much else too."""
+_ABOUT = frozenset({VolatileKind.RETRIEVED, VolatileKind.PERSON, VolatileKind.ENVIRONMENT, VolatileKind.EXAMPLES})
+"""Kinds of values that a message may be about."""
 _DAYS = frozenset({"day", "longer"})
 
 
@@ -152,7 +158,14 @@ def severity_of(rule: Rule, volatile: Volatile) -> Severity | None:
         severity = Severity.MEDIUM
     if volatile.confidence is Confidence.POSSIBLE:
         severity = Severity.LOW if severity.rank <= Severity.HIGH.rank else Severity.INFO
-    return severity
+    return max(severity, _most(volatile), key=lambda one: one.rank)
+
+
+def _most(volatile: Volatile) -> Severity:
+    """Return how bad a value is at most, by where it stands and what speaks for it."""
+    if volatile.once:  # what a message is about stands where its author wanted it; a clock or an id is not that
+        return Severity.INFO if volatile.kind in _ABOUT else Severity.MEDIUM
+    return Severity.MEDIUM if volatile.named and volatile.kind in _NAMED_MUCH else Severity.CRITICAL
 
 
 def _of_stranded(stranded: Stranded) -> Raw:

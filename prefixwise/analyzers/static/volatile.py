@@ -69,6 +69,9 @@ class Volatile(msgspec.Struct, frozen=True, kw_only=True):
         stable_behind: Tokens of constant text behind it in the same prompt, None where that is not known.
         name: What the source calls it: a variable, a function.
         evidence: Clauses that say why it is taken to be volatile.
+        named: In code: only its name says that it changes.
+        once: It stands in a message that no conversation follows, as far as is known; how such a message is laid out
+            is a choice.
     """
 
     kind: VolatileKind
@@ -83,3 +86,5 @@ class Volatile(msgspec.Struct, frozen=True, kw_only=True):
     stable_behind: int | None = None
     name: str = ""
     evidence: tuple[str, ...] = ()
+    named: bool = False
+    once: bool = False

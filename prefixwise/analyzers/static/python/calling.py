@@ -16,7 +16,7 @@ from prefixwise.analyzers.static.python.calls import (
     judge_command,
     judge_method,
 )
-from prefixwise.analyzers.static.python.frames import Bound, Closure, Dotted, Frame
+from prefixwise.analyzers.static.python.frames import Bound, Closure, Dotted, Frame, Instance
 from prefixwise.analyzers.static.python.frameworks import framework_value
 from prefixwise.analyzers.static.python.functions import Outcome, invoke
 from prefixwise.analyzers.static.python.library import LIBRARY, is_seeded
@@ -40,7 +40,9 @@ _KEEPS_TEXT = re.compile(
 _READS = re.compile(
     r"^(?:read|exists|is_|has_|open|stat|write|mkdir|unlink|touch|count|index|find|startswith|endswith|close|wait|poll|kill)"
 )
-_TAKES_APART = re.compile(r"(?:^|_)(?:parse|validate|loads?|extract|from)(?:$|_)")
+_TAKES_APART = re.compile(
+    r"(?:^|_)(?:parse|validate|loads?|extract|from|search|find|lookup|query|fetch|retrieve)(?:$|_)"
+)
 """What reads a text: which part of it gets where is not known."""
 _CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
 """Arguments that say what is printed, and are not printed."""
@@ -201,9 +203,18 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
     if not _KEEPS_TEXT.search(site.name) or _TAKES_APART.search(site.name):
         return UNKNOWN
     kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
-    texts = [printed(frame, filling.value, filling.node) for filling in kept]
+    texts = [
+        printed(frame, filling.value, filling.node)
+        for filling in kept
+        if filling is kept[0] or not _is_object(filling.value)
+    ]
     found = joined([tuple(piece for piece in leaves(text) if isinstance(piece, Moving | Gap)) for text in texts])
     return Value(pieces=(*found.pieces, Gap())) if found.stirs else UNKNOWN
+
+
+def _is_object(value: Value) -> bool:
+    """Say whether a value is an object of a class: beside what is printed it says for whom, or how."""
+    return isinstance(value.ref, Made | Instance) and not value.pieces
 
 
 def _run_apart(frame: Frame, site: Site) -> None:

@@ -31,6 +31,7 @@ class Hit(NamedTuple):
         costs: It stands in front of something that could have been reused; where it does not, the place still says
             that weaker signs are wrong.
         evidence: Clauses on the place.
+        once: It stands in a message that no conversation follows, as far as is known.
     """
 
     moving: Moving
@@ -42,6 +43,7 @@ class Hit(NamedTuple):
     sent: Hop
     costs: bool
     evidence: tuple[str, ...] = ()
+    once: bool = False
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -51,6 +53,7 @@ class Hit(NamedTuple):
             -self.strength,
             not self.costs,
             self.frequency.rank,
+            self.once,
             self.area is Where.MESSAGES,
             -behind,
             len(self.moving.hops),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,6 +35,8 @@ _OWN_TEXT = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER, VolatileK
 """What costs its own text, which stays the same but for its order."""
 _REQUESTS = frozenset({"task", "query", "question", "request", "topic", "problem", "objective", "goal", "requirement"})
 """Words in names of what a message is about."""
+_SUMS_UP = re.compile(r"(?i)returned by `\w*(?:summar|compact|compress)")
+"""A step through a text that is made once and kept."""
 _PER_CONVERSATION = frozenset({VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.ENVIRONMENT})
 
 
@@ -186,12 +189,15 @@ def _hit(frame: Frame, prompt: Prompt, section: Section, moving: Moving, behind:
         sent=prompt.sent,
         costs=_costs(prompt, section, moving, frequency, behind),
         evidence=tuple(evidence),
+        once=section.area is Where.MESSAGES and not section.again,
     )
 
 
 def _costs(prompt: Prompt, section: Section, moving: Moving, frequency: Frequency, behind: Behind) -> bool:
     """Say whether something that could be reused stands behind a value."""
     kind = moving.origin.kind
+    if kind is VolatileKind.COUNTER and any(_SUMS_UP.match(hop.note) for hop in moving.hops):
+        return False
     if section.area is Where.MESSAGES:
         made_anew = section.again and frequency is Frequency.CALL and not moving.origin.named
         return behind.tokens >= _LONG or (made_anew and kind not in _PER_CONVERSATION)

@@ -231,7 +231,14 @@ def _member(base: Value, key: object) -> Value:
     members = base.items or ()
     if isinstance(key, int) and not any(item.many for item in members):
         return members[key].value if -len(members) <= key < len(members) else UNKNOWN
+    if key == 0:  # a conversation begins with its system text, where it has one
+        members = tuple(item for item in members if _is_system(item.value)) or members
     return one_of(item.value for item in members[:8])
+
+
+def _is_system(message: Value) -> bool:
+    role = message.field("role")
+    return role is not None and role.literal in ("system", "developer")
 
 
 def _slice(frame: Frame, node: ast.Subscript, cut: ast.Slice, base: Value) -> Value:

@@ -81,9 +81,19 @@ def condition(frame: Frame) -> Hop | None:
     """Return the condition around a place that asks for something that changes from call to call."""
     for test in reversed(frame.whens):
         for node in ast.walk(test):
-            if isinstance(node, ast.Name | ast.Attribute) and _asks_of_a_call(path_of(node)):
+            if (
+                isinstance(node, ast.Name | ast.Attribute)
+                and _asks_of_a_call(path_of(node))
+                and not _in_loop(frame, node)
+            ):
                 return frame.hop(test, f"only if `{ast.unparse(test)[:60]}`")
     return None
+
+
+def _in_loop(frame: Frame, node: ast.expr) -> bool:
+    """Say whether a condition asks for something of the member that a loop is at, and so of no call."""
+    root = path_of(node).split(".", 1)[0]
+    return bool(frame.loops) and frame.depths.get(root, 0) == len(frame.loops)
 
 
 _STATES = words("connected is_connected online available is_available mode plan_mode is_admin role")

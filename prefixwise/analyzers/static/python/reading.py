@@ -79,6 +79,8 @@ def _volatile(world: World, hit: Hit) -> Volatile:
         stable_behind=hit.behind,
         name=origin.name,
         evidence=hit.evidence,
+        named=origin.named,
+        once=hit.once,
     )
 
 

@@ -41,8 +41,15 @@ _A_SENTENCE = 40
 """Characters of constant text that make a text a prompt, where only its name says so."""
 _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
-_SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
+_SUMS_UP = re.compile(
+    r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress|\b_?learn|extract|memori[sz]e|reflect"
+)
 """Names of calls that look at a history once, and not again with the next message."""
+_ASKS = re.compile(
+    r"(?i)complet|chat|generat|invoke|stream|respond|response|create|ask|call|send|run|predict|infer|llm|model|prompt"
+    r"|query|reply|kick_?off|step|converse|gpt|claude|gemini|openai|anthropic|agent"
+)
+"""What the name says of a call that may ask a model; what only looks at messages is named otherwise."""
 _OF_A_LIST = frozenset({VolatileKind.WINDOW, VolatileKind.EXAMPLES})
 Given = dict[str, Filling]
 
@@ -63,7 +70,7 @@ def at_call(frame: Frame, site: Site) -> None:
     elif is_agent(site.name) and not in_package:
         _set_up(frame, site, given)
     elif "messages" in given and not in_package and not _only_holds(site.name):
-        _send(frame, site, given, Strength.ROLE)
+        _send(frame, site, given, Strength.ROLE if _ASKS.search(site.name) else Strength.NAME)
     elif is_chat(site.name) and site.positional and not in_package:
         _send(frame, site, {**given, "messages": site.positional[0]}, Strength.ROLE, only_messages=True)
     else:
@@ -143,7 +150,11 @@ def _one_text(value: Value) -> Messages:
 
 
 def _whole_list(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
-    if _SUMS_UP.search(sent.note) or (frame.function is not None and _SUMS_UP.search(frame.function.name)):
+    if (
+        strength is Strength.NAME
+        or _SUMS_UP.search(sent.note)
+        or (frame.function is not None and _SUMS_UP.search(frame.function.name))
+    ):
         return
     for mark in messages.marks:
         kind = mark.origin.kind
