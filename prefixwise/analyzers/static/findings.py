@@ -52,7 +52,16 @@ _NAMED_MUCH = frozenset(
     {VolatileKind.COUNTER, VolatileKind.ENVIRONMENT, VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.EXAMPLES}
 )
 """Kinds whose names in code stand for much else too."""
-_ABOUT = frozenset({VolatileKind.RETRIEVED, VolatileKind.PERSON, VolatileKind.ENVIRONMENT, VolatileKind.EXAMPLES})
+_ABOUT = frozenset(
+    {
+        VolatileKind.COUNTER,
+        VolatileKind.ENVIRONMENT,
+        VolatileKind.EXAMPLES,
+        VolatileKind.PERSON,
+        VolatileKind.RELATIVE_TIME,
+        VolatileKind.RETRIEVED,
+    }
+)
 """Kinds of values that a message may be about."""
 _DAYS = frozenset({"day", "longer"})
 

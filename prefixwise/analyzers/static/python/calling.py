@@ -206,7 +206,7 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
     texts = [
         printed(frame, filling.value, filling.node)
         for filling in kept
-        if filling is kept[0] or not _is_object(filling.value)
+        if not _is_object(filling.value) or (filling is kept[0] and "prompt" not in site.name)
     ]
     found = joined([tuple(piece for piece in leaves(text) if isinstance(piece, Moving | Gap)) for text in texts])
     return Value(pieces=(*found.pieces, Gap())) if found.stirs else UNKNOWN

@@ -99,9 +99,13 @@ def _in_loop(frame: Frame, node: ast.expr) -> bool:
 _STATES = words("connected is_connected online available is_available mode plan_mode is_admin role")
 
 
+_FORMS = words("format schema config settings options spec")
+"""What is settled with the code, whatever its modes are."""
+
+
 def _asks_of_a_call(path: str) -> bool:
-    judged = judge(path)
-    return judged is not None or path.rsplit(".", 1)[-1] in _STATES
+    *owners, last = path.split(".")
+    return judge(path) is not None or (last in _STATES and not (owners and set(name_words(owners[-1])) & _FORMS))
 
 
 def _append(frame: Frame, site: Site, base: Value) -> Value | None:

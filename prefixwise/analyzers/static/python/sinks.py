@@ -41,10 +41,10 @@ _A_SENTENCE = 40
 """Characters of constant text that make a text a prompt, where only its name says so."""
 _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
-_SUMS_UP = re.compile(
-    r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress|\b_?learn|extract|memori[sz]e|reflect"
-)
+_SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
 """Names of calls that look at a history once, and not again with the next message."""
+_LEARNS = re.compile(r"(?i)\b_?learn|extract|memori[sz]e|reflect")
+"""Names of calls that look at the end of a history for what is to be kept of it."""
 _ASKS = re.compile(
     r"(?i)complet|chat|generat|invoke|stream|respond|response|create|ask|call|send|run|predict|infer|llm|model|prompt"
     r"|query|reply|kick_?off|step|converse|gpt|claude|gemini|openai|anthropic|agent"
@@ -153,6 +153,7 @@ def _whole_list(frame: Frame, messages: Messages, strength: Strength, sent: Hop)
     if (
         strength is Strength.NAME
         or _SUMS_UP.search(sent.note)
+        or _LEARNS.search(sent.note)
         or (frame.function is not None and _SUMS_UP.search(frame.function.name))
     ):
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.name_words import words
 from prefixwise.analyzers.static.names import Judgement, Use, judge, name_words, use
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.templates.declared import judge_declaration
@@ -28,6 +29,8 @@ _CERTAIN_BEHIND = 256
 _LEAST_SHARE = 0.1
 _COLLECTIONS = frozenset({VolatileKind.RETRIEVED, VolatileKind.EXAMPLES, VolatileKind.ENVIRONMENT, VolatileKind.TOOLS})
 _TICKS = frozenset({VolatileKind.CLOCK, VolatileKind.IDENTIFIER, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
+_TEXTS = words("prompt message template")
+_ASKING = words("user human input")
 _PRESENT = frozenset({"now", "today", "current"})
 _HISTORY = frozenset({"history", "messages", "conversation", "transcript", "scratchpad", "chat"})
 
@@ -208,7 +211,16 @@ def _volatile(source: Source, place: _Place, judgement: Judgement) -> Volatile |
         stable_behind=place.behind,
         name=value.name,
         evidence=tuple(evidence),
+        once=_is_of_a_user(source.path),
     )
+
+
+def _is_of_a_user(path: str) -> bool:
+    """Say whether a file is by its name the message of a user, and no system text."""
+    stem = name_words(path.rsplit("/", 1)[-1].split(".", 1)[0])
+    while stem[-1:] and stem[-1] in _TEXTS:
+        stem = stem[:-1]
+    return bool(stem) and stem[-1] in _ASKING
 
 
 def _steps(source: Source, flow: tuple[Passage, ...]) -> Iterator[Step]:
