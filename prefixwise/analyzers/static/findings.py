@@ -48,10 +48,6 @@ _NOUNS = {
     VolatileKind.WHITE_SPACE: "Trimmed text",
 }
 _ORDER = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER})
-_NAMED_MUCH = frozenset(
-    {VolatileKind.COUNTER, VolatileKind.ENVIRONMENT, VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.EXAMPLES}
-)
-"""Kinds whose names in code stand for much else too."""
 _ABOUT = frozenset(
     {
         VolatileKind.COUNTER,
@@ -62,7 +58,7 @@ _ABOUT = frozenset(
         VolatileKind.RETRIEVED,
     }
 )
-"""Kinds of values that a message may be about."""
+"""Kinds of values that a message may be about, and whose names stand for much else too."""
 _DAYS = frozenset({"day", "longer"})
 
 
@@ -174,7 +170,7 @@ def _most(volatile: Volatile) -> Severity:
     """Return how bad a value is at most, by where it stands and what speaks for it."""
     if volatile.once:  # what a message is about stands where its author wanted it; a clock or an id is not that
         return Severity.INFO if volatile.kind in _ABOUT else Severity.MEDIUM
-    return Severity.MEDIUM if volatile.named and volatile.kind in _NAMED_MUCH else Severity.CRITICAL
+    return Severity.MEDIUM if volatile.named and volatile.kind in _ABOUT else Severity.CRITICAL
 
 
 def _of_stranded(stranded: Stranded) -> Raw:

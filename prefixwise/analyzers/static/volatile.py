@@ -69,7 +69,7 @@ class Volatile(msgspec.Struct, frozen=True, kw_only=True):
         stable_behind: Tokens of constant text behind it in the same prompt, None where that is not known.
         name: What the source calls it: a variable, a function.
         evidence: Clauses that say why it is taken to be volatile.
-        named: In code: only its name says that it changes.
+        named: Only its name says that it changes.
         once: It stands in a message that no conversation follows, as far as is known; how such a message is laid out
             is a choice.
     """

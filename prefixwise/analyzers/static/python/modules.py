@@ -117,11 +117,12 @@ class Class:
 
 def _attributes_set(node: ast.AST) -> dict[str, None]:
     found: dict[str, None] = {}
-    for inner in ast.walk(node):
-        is_set = isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store)
+    nodes = [node]
+    for inner in nodes:  # grows as it goes
+        nodes += children(inner)
         if (
             isinstance(inner, ast.Attribute)
-            and is_set
+            and isinstance(inner.ctx, ast.Store)
             and isinstance(inner.value, ast.Name)
             and inner.value.id == "self"
         ):
@@ -135,12 +136,24 @@ def _paths_in(node: ast.expr) -> set[str]:
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Go through the nodes of a function, without those of functions and classes inside it."""
-    stack = list(ast.iter_child_nodes(function))
+    stack = children(function)
     while stack:
         node = stack.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below a node but for its context: what `ast` has for it takes twice as long."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None) if name != "ctx" else None
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
 
 
 def path_of(node: ast.AST) -> str:

@@ -211,6 +211,7 @@ def _volatile(source: Source, place: _Place, judgement: Judgement) -> Volatile |
         stable_behind=place.behind,
         name=value.name,
         evidence=tuple(evidence),
+        named=True,
         once=_is_of_a_user(source.path),
     )
 
