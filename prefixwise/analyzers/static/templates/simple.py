@@ -16,7 +16,7 @@ _PATH = r"[^\W\d]\w*(?:\.\w+|\[[\w'\"]+\])*"
 _BRACES = re.compile(r"\{\{[-~]?[ \t]*((?:[^{}\n'\"]|'[^'\n]*'|\"[^\"\n]*\"){1,300}?)[ \t]{0,40}[-~]?\}\}")
 _SPEC = r"(?:[^{}\n%:]?[<>=^])?[-+ ]?#?0?\d*[_,]?(?:\.\d+)?[bcdeEfFgGnosxX%]?|[^{}\n]*%[A-Za-z][^{}\n]*"
 _FORMAT = re.compile(rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(?:![rsa])?(?::({_SPEC}))?\}}")
-_F_STRING = re.compile(r"""\b(?:f|rf|fr)(?:"[^"\n]*|'[^'\n]*)\Z""", re.IGNORECASE)
+_F_STRING = re.compile(r"""\b(?:f|rf|fr)\\?(?:"[^"\n]*|'[^'\n]*)\Z""", re.IGNORECASE)
 """The beginning of a line of code that is shown in a prompt, up to what Python would fill in there."""
 _QUERY = re.compile(r"[?&][\w-]+=$")
 _PERCENT = re.compile(rf"%%|%\(({_PATH})\)[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
@@ -79,7 +79,7 @@ def _format(text: str) -> Iterator[_Found]:
 
 
 def _is_written_out(text: str, start: int, end: int) -> bool:
-    """Say whether braces are those of a shell, of LaTeX, of a directive, of an f-string, or of an address: `/users/{user_id}`."""
+    """Say whether braces are those of a shell, LaTeX, a directive, an f-string, or an address: `/users/{user_id}`."""
     before = text[max(start - 40, 0) : start]
     return (
         before.endswith(("$", "\\", "/", ":::", "```"))

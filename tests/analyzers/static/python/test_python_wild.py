@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from prefixwise.analyzers.static.findings import source_findings
+from prefixwise.core.finding import Level
 from tests.support.python_sources import LONG, found_in, told
 
 HEAD = f'''
@@ -57,6 +59,14 @@ INNOCENT = {
     "examples of a seeded generator": "def ask(h):\n    shots = random.Random(7).sample(POOL, 4)\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *shots, *h])",
     "a file in front of the date": 'def ask(h):\n    send(open("rules.md").read() + f" {date.today()}", h)',
     "a file of the request": 'def ask(h, path):\n    send(f"{date.today()} {Path(path).read_text()}", h)',
+    "an id of the caller, beside what is searched for": "def ask(h, store, q):\n    caller = Caller(request_id=str(uuid.uuid4()))\n    found = store.search_text(query=q, caller=caller)\n    send(f'{found} ' + RULES, h)",
+    "an object given to what builds its prompt": "class Helper:\n    def __init__(self, system_prompt):\n        self.run_id = str(uuid.uuid4())\n        self.system_prompt = system_prompt\n    def ask(self, h):\n        send(self.system_prompt(helper=self) + RULES, h)",
+    "how many messages a summary is of": "def _create_summary(messages):\n    return f'Earlier: {len(messages)} messages. '\ndef ask(h):\n    send(_create_summary(h) + RULES, h)",
+    "the end of a history that is learned from": "def ask(h, learner):\n    learner.process_conversation(messages=h[-4:])",
+    "a window over what is only counted": "def ask(h, meter):\n    meter.tally(messages=h[-4:])",
+    "a tool by its own name": "def ask(h, tools):\n    kept = []\n    for tool in tools:\n        user_name = tool.get('function')\n        if not user_name:\n            kept.append({'name': 'other', 'description': RULES})\n    return client.chat.completions.create(model='m', tools=kept, messages=h)",
+    "a tool for the form of the answer": "def ask(h, format):\n    tools = [{'name': 'a'}]\n    if format.mode == 'tool':\n        tools.append({'name': 'answer', 'description': RULES})\n    return client.chat.completions.create(model='m', tools=tools, messages=h)",
+    "the first message, where it is the system's": "def ask(h, prompt, history):\n    messages = []\n    if prompt:\n        messages.append({'role': 'system', 'content': RULES})\n    messages.extend(history)\n    messages.append({'role': 'user', 'content': f'{datetime.now()} {h}'})\n    send(messages[0]['content'] + RULES, h)",
     "a date at the very end, by a call": "def ask(h):\n    return client.chat.completions.create(model='m', messages=[dict(role='system', content=RULES + f'{date.today()}'), *h])",
 }
 
@@ -67,6 +77,22 @@ def test_what_is_no_fault_is_not_told(code):
 
 
 GUILTY = {
+    "an id beside what is printed": (
+        "def ask(h, q, format_text):\n    request_id = str(uuid.uuid4())\n    send(format_text(q, request_id) + RULES, h)",
+        ["identifier: uuid.uuid4()"],
+    ),
+    "how many messages there are": (
+        "def _create_head(messages):\n    return f'So far {len(messages)} messages. '\ndef ask(h):\n    send(_create_head(h) + RULES, h)",
+        ["counter: len(messages)"],
+    ),
+    "the end of a history that is answered": (
+        "def ask(h, llm):\n    return llm.complete(messages=h[-4:])",
+        ["window: h[-4:]"],
+    ),
+    "a tool of a mode": (
+        "def ask(h, agent):\n    tools = [{'name': 'a'}]\n    if agent.mode == 'plan':\n        tools.append({'name': 'answer', 'description': RULES})\n    return client.chat.completions.create(model='m', tools=tools, messages=h)",
+        ["tools: agent.mode == 'plan'"],
+    ),
     "the name of a user": ('def ask(h, user):\n    send(f"{user.name}. " + RULES, h)', ["person: user.name"]),
     "text that was looked up": (
         'def ask(h, context):\n    send(f"{context}. " + RULES, h)',
@@ -186,3 +212,23 @@ GUILTY = {
 @pytest.mark.parametrize(("code", "expected"), GUILTY.values(), ids=GUILTY)
 def test_its_twin_is_told(code, expected):
     assert told(found_in(HEAD + code)) == expected
+
+
+LEVELS = {
+    "a clock in a system prompt": ("send(f'{datetime.now()} ' + RULES, h)", Level.ERROR),
+    "a place by its name": ("send(f'{workspace_path} ' + RULES, h)", Level.WARNING),
+    "a clock in a message that is sent once": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': f'{datetime.now()} ' + RULES}])",
+        Level.WARNING,
+    ),
+    "what a message that is sent once is about": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': f'{context} ' + RULES}])",
+        Level.INFO,
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "level"), LEVELS.values(), ids=LEVELS)
+def test_how_bad_it_is_depends_on_the_place_and_on_what_speaks_for_it(sent, level):
+    found = found_in(HEAD + f"def ask(h, context, workspace_path):\n    {sent}")
+    assert [finding.level for finding in source_findings(found)] == [level]

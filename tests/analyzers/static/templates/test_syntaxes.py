@@ -73,6 +73,10 @@ TEXT = {
     "JSON in format": ("a.txt", 'Answer {{"name": "x"}} or {{"now": 1}}.'),
     "LaTeX": ("a.md", r"Write \frac{now}{today}, $x_{now}$, \text{now}, \[{now}\], \begin{align}{now}\end{align}."),
     "LaTeX with double braces": ("a.md", r"Write \frac{{now}}{{today}} and $$ {{ now }} $$ and x^{{now}}."),
+    "f-strings that are shown": (
+        "a.txt",
+        '3: print(f"Hello, {user_name}!")\n4: "log(f\\"At {now}\\")"\n5: log(f\'{now}\')\n',
+    ),
     "addresses": ("a.txt", "GET /users/{user_id}/orders/{order_id}?at={now} and {base_url}/x"),
     "shell": ("a.md", "Use\n```sh\necho ${now}\n```"),
     "CSS and code": ("a.txt", "a {color: red} function() { return now; }"),
