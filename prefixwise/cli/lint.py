@@ -29,6 +29,13 @@ def lint(
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
+    only_discovered: Annotated[
+        bool,
+        typer.Option(
+            "--only-discovered",
+            help="Leave out named files that would not be found in their folder: for hooks, which name every file.",
+        ),
+    ] = False,
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
@@ -162,6 +169,7 @@ def lint(
         silencing=silencing,
         unsaved=unsaved,
         text=text,
+        only_discovered=only_discovered,
     )
     files = files_of(asked)
     written = [*(path for _, path in outputs.files), *silencing.written]

@@ -51,6 +51,8 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         silencing: Which findings are not to be told.
         unsaved: Path under which the text on standard input is linted, '' where that is a log or nothing.
         text: That text.
+        only_discovered: Whether files that are named are taken only where they would be found in their folder. That
+            nothing is left then is no error.
     """
 
     paths: tuple[str, ...]
@@ -61,6 +63,7 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
     silencing: Silencing = Silencing()
     unsaved: str = ""
     text: bytes = b""
+    only_discovered: bool = False
 
     @property
     def given(self) -> dict[str, bytes]:
@@ -98,7 +101,7 @@ def files_of(asked: LintAsked) -> Discovered:
     """Return the files to lint. Raises UserError where a name leads to nothing."""
     if asked.unsaved:
         return discover_unsaved(asked.unsaved, asked.configured.selection)
-    return discover(asked.paths, asked.configured.selection)
+    return discover(asked.paths, asked.configured.selection, only_discovered=asked.only_discovered)
 
 
 def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -> Report:
@@ -114,7 +117,7 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
         UserError: There is nothing to lint, or something of what is asked cannot be.
     """
     asked.silencing.check()
-    if not files.found:
+    if not files.found and not asked.only_discovered:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)

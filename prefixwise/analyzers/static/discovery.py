@@ -87,32 +87,39 @@ class Selection(msgspec.Struct, frozen=True):
     force_exclude: bool = False
 
 
-def discover(arguments: Sequence[str], selection: Callable[[str], Selection] | None = None) -> Discovered:
+def discover(
+    arguments: Sequence[str],
+    selection: Callable[[str], Selection] | None = None,
+    *,
+    only_discovered: bool = False,
+) -> Discovered:
     """Return the files to lint.
 
-    A file that is named is taken whatever it is. In folders those are taken that are named or placed like prompts,
-    code in which prompts may be built, and logs of a recognised format. Left out are what `.gitignore` names,
-    environments, packages of others, hidden folders, binary files and files that are too large.
+    A file that is named is taken whatever it is, unless it is asked otherwise. In folders those are taken that are
+    named or placed like prompts, code in which prompts may be built, and logs of a recognised format. Left out are what
+    `.gitignore` names, environments, packages of others, hidden folders, binary files and files that are too large.
 
     Args:
         arguments: Files, folders, globs, or `-`.
         selection: What the configuration says of what stands directly in a folder, which is given absolute.
+        only_discovered: Take of the files that are named only those that would be found from the working folder.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
     """
     search = _Search(selection)
+    name = search.sift if only_discovered else search.name
     missing = []
     for argument in arguments:
         if argument == STDIN or (argument and is_readable(Path(argument))):
-            search.name(argument)
+            name(argument)
         elif argument and os.path.isdir(argument):
             search.folder(argument)
         else:
-            names = sorted(name for name in glob.glob(argument, recursive=True) if os.path.isfile(name))
+            names = sorted(found for found in glob.glob(argument, recursive=True) if os.path.isfile(found))
             missing += [] if names else [argument]
-            for name in names:
-                search.name(name)
+            for found in names:
+                name(found)
     if missing:
         what = "is a socket" if Path(missing[0]).is_socket() else "no such file"
         advice = "name a file, a folder, a glob, or - for standard input"
@@ -165,6 +172,7 @@ class _Search:
         self.left: dict[str, LeftOut] = {}
         self._selection = selection
         self._compiled: dict[Selection, _Patterns] = {}
+        self._sifted: dict[str, tuple[IgnoreRules, str]] = {}
 
     def name(self, path: str, kind: Callable[[str, str], FileKind] = of_named) -> None:
         """Take a file that was named; `kind` says what it is, by path and name."""
@@ -195,6 +203,33 @@ class _Search:
         rules = rules_above(folder).within(folder)
         return "ignored by .gitignore" if rules.ignores(absolute) else ""
 
+    def sift(self, path: str) -> None:
+        """Take a file that was named if it would be found by who looks into the working folder."""
+        shown, absolute = _slashed(path), _slashed(os.path.abspath(path))
+        if path == STDIN or not os.path.isfile(path):
+            self.name(path)
+            return
+        place, _, name = absolute.rpartition("/")
+        rules, why = self._way_to(shown.rpartition("/")[0], place)
+        if why:
+            self._leave(absolute, shown, why)
+            return
+        place = _real(place)
+        self._file(Path(path), f"{place}/{name}", shown, rules, self._patterns(place), named=True)
+
+    def _way_to(self, shown: str, absolute: str) -> tuple[IgnoreRules, str]:
+        """Return what is ignored in the folder of a file, and why the folder is left out on the way there, or ''."""
+        if absolute not in self._sifted:
+            above, _, name = shown.rpartition("/")
+            place = _real(absolute)
+            rules, why = rules_above(place).within(place), ""
+            if shown and not os.path.isabs(shown):
+                why = self._way_to(above, os.path.dirname(absolute))[1]
+            if shown and not why and name not in ("", ".", ".."):
+                why = self._why_folder_left(name, place, rules_above(place), self._patterns(os.path.dirname(place)))
+            self._sifted[absolute] = rules, why
+        return self._sifted[absolute]
+
     def folder(self, path: str) -> None:
         """Take what there is to lint in a folder; links to folders are not followed."""
         root = _slashed(path).rstrip("/") or "/"
@@ -208,7 +243,7 @@ class _Search:
             inner = []
             for entry in self._entries(place, shown):
                 if entry.is_dir(follow_symlinks=False):
-                    why = self._why_folder_left(entry, f"{place}/{entry.name}", rules, configured)
+                    why = self._why_folder_left(entry.name, f"{place}/{entry.name}", rules, configured)
                     if why:
                         self._leave(f"{place}/{entry.name}", f"{shown}{entry.name}/", why)
                     else:
@@ -234,8 +269,7 @@ class _Search:
             self._compiled[selection] = _Patterns.of(selection)
         return self._compiled[selection]
 
-    def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules, configured: _Patterns) -> str:
-        name = entry.name
+    def _why_folder_left(self, name: str, path: str, rules: IgnoreRules, configured: _Patterns) -> str:
         if name.startswith("."):
             return "" if _is_included_below(path, configured.include) else "a hidden folder"
         if name in _LEFT_FOLDERS:
@@ -256,8 +290,17 @@ class _Search:
     def _leave(self, identity: str, shown: str, why: str) -> None:
         self.left.setdefault(identity, LeftOut(shown, why))
 
-    def _file(self, entry: os.DirEntry[str], path: str, shown: str, rules: IgnoreRules, configured: _Patterns) -> None:
-        """Take a file of a folder, or say why not."""
+    def _file(
+        self,
+        entry: os.DirEntry[str] | Path,
+        path: str,
+        shown: str,
+        rules: IgnoreRules,
+        configured: _Patterns,
+        *,
+        named: bool = False,
+    ) -> None:
+        """Take a file of a folder, or say why not; `named`: it is taken because it was named, too."""
         if entry.is_symlink() and os.path.isdir(path):
             self._leave(path, shown, "a link to a folder")
             return
@@ -285,7 +328,7 @@ class _Search:
         if found is None:
             self._leave(identity, shown, why)
         elif why:
-            self.found.setdefault(identity, Found(shown, found, why))
+            self.found.setdefault(identity, Found(shown, found, "named" if named else why))
         else:
             self.beside.setdefault(identity, Found(shown, found, "nothing in it speaks of prompts"))
 
