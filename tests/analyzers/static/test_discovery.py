@@ -335,8 +335,8 @@ def test_a_hook_gets_of_the_files_that_it_names_what_their_folder_would_give(her
     plant(
         here,
         {
-            **{name: "prompt = 1" for name in ("a.py", "src/b.py", "node_modules/x/c.py", ".hidden/d.py", "old/e.py")},
-            **{name: PROMPT for name in ("prompts/f.md", "vendor/deep/prompts/g.md", "prompts/old/h.md", "README.md")},
+            **dict.fromkeys(("a.py", "src/b.py", "node_modules/x/c.py", ".hidden/d.py", "old/e.py"), "prompt = 1"),
+            **dict.fromkeys(("prompts/f.md", "vendor/deep/prompts/g.md", "prompts/old/h.md", "README.md"), PROMPT),
             "package.json": '{"name": "x"}',
             "table.csv": "a,b\n1,2\n",
             "calls.jsonl": CHAT + "\n",
