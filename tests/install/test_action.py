@@ -134,7 +134,7 @@ def test_names_of_branches_files_and_inputs_are_never_run(
     else:
         assert (ran.code, ran.outputs["findings"]) == (1, "1")
         assert "new " in ran.log
-    everything = {key: name for key in ("since", "baseline", "config", "fail_on", "args", "paths", "category")}
+    everything = dict.fromkeys(("since", "baseline", "config", "fail_on", "args", "paths", "category"), name)
     assert action(**everything, upload_sarif="auto").code in (2, 3)
     assert action(upload_sarif=name).code == 2
     assert not [path for path in tmp_path.rglob("*") if path.name in ("pwned", "pwned.prompt")]
