@@ -125,7 +125,8 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
         read = _Read(read.logs, read.sources.with_findings(held))
     judged = _judged(asked, files, read, save)
     report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
-    return msgspec.structs.replace(report, sources=tuple(_unsaved(asked)))
+    unread = (f"{left.path}: {left.why}" for left in files.left_out if left.unreadable)
+    return msgspec.structs.replace(report, sources=tuple(_unsaved(asked)), notes=(*report.notes, *unread))
 
 
 def _unsaved(asked: LintAsked) -> Iterator[SourceText]:

@@ -27,6 +27,7 @@ from prefixwise.corpus.sources import STDIN, is_readable
 
 LARGEST = 2_000_000
 """Files with more bytes are left out, logs excepted."""
+_UNREADABLE = "cannot be read"
 _LEFT_FOLDERS = {
     **dict.fromkeys(
         ("node_modules", "bower_components", "site-packages", "dist-packages", "vendor"), "packages of others"
@@ -55,6 +56,11 @@ class LeftOut(msgspec.Struct, frozen=True):
 
     path: str
     why: str
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it would have been looked at, but could not be read."""
+        return self.why.startswith(_UNREADABLE)
 
 
 class Discovered(msgspec.Struct, frozen=True):
@@ -257,7 +263,7 @@ class _Search:
             with os.scandir(place) as entries:
                 return sorted(entries, key=lambda entry: entry.name)
         except OSError as problem:
-            self._leave(place, shown or "./", f"cannot be read: {problem.strerror}")
+            self._leave(place, shown or "./", f"{_UNREADABLE}: {problem.strerror}")
             return []
 
     def _patterns(self, folder: str) -> _Patterns:
@@ -323,7 +329,7 @@ class _Search:
                 kind, why, unsure = of_included(path, entry.name), "included by the configuration", False
             found, why = _judged(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
         except OSError as problem:
-            self._leave(path, shown, f"cannot be read: {problem.strerror}")
+            self._leave(path, shown, f"{_UNREADABLE}: {problem.strerror}")
             return
         if found is None:
             self._leave(identity, shown, why)
