@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = (
-    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check"),
-    *("rules", "lock", "explain", "config", "init", "schema"),
-)
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
 KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
@@ -31,11 +29,27 @@ def run(*arguments: str) -> str:
     return done.stdout.replace("python -m prefixwise", "prefixwise")
 
 
+def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command that there is, those of groups too, in the order of `--help`."""
+    if group is None:
+        sys.path.insert(0, str(ROOT))  # this folder's commands, as `run` has them
+        from typer.main import get_command
+
+        from prefixwise.cli.app import app
+
+        group = get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*before, name))
+        else:
+            yield *before, name
+
+
 def cli_page() -> str:
     """Return `docs/cli.md`."""
     parts = ["# Commands\n\n<!-- Written by docs/generate.py: edit the help texts, not this page. -->\n"]
     parts.append(f"```text\n{run('--help').rstrip()}\n```\n")
-    parts.extend(f"## {name}\n\n```text\n{run(name, '--help').rstrip()}\n```\n" for name in COMMANDS)
+    parts.extend(f"## {' '.join(words)}\n\n```text\n{run(*words, '--help').rstrip()}\n```\n" for words in commands())
     return "\n".join(parts)
 
 

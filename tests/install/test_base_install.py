@@ -96,7 +96,7 @@ def test_every_command_has_help(run: Any) -> None:
     names = [line[3:] for line in page.splitlines() if line.startswith("## ")]
     assert {"lint", "hitrate", "check", "init"} <= set(names)
     for name in names:
-        assert f"prefixwise {name} " in run(name, "--help", COLUMNS="80").check(0).out
+        assert f"prefixwise {name} " in run(*name.split(), "--help", COLUMNS="80").check(0).out
 
 
 def test_pytest_finds_the_plug_in_by_itself(run: Any, project: Path) -> None:

@@ -93,6 +93,17 @@ def test_both_hooks_get_the_same_files_all_at_once() -> None:
         assert (hook["language"], hook["require_serial"], hook["pass_filenames"]) == ("python", True, True)
 
 
+BUILDER = '''from openai import OpenAI
+
+QUAYS = {{"north", "south", "west"}}
+RULES = """{rules}"""
+
+
+def ask(question):
+    system = ", ".join(QUAYS) + RULES
+    messages = [{{"role": "system", "content": system}}, {{"role": "user", "content": question}}]
+    return OpenAI().chat.completions.create(model="gpt-4o", messages=messages)
+'''
 CONSTANT = "Name the quay, the time and the fare in every answer, and say where to ask for more.\n" * 20
 
 
@@ -101,7 +112,7 @@ def hooked(tmp_path: Path, package_index: None) -> Any:
     """Return a repository that asks for our hook as others do, and a function that runs pre-commit in it."""
     ours = copied(tmp_path / "ours", [".pre-commit-hooks.yaml"])
     commit = git(repository(ours, {}), "rev-parse", "HEAD").strip()
-    asks = {"repos": [{"repo": str(ours), "rev": commit, "hooks": [{"id": "prefixwise"}]}]}
+    asks = {"repos": [{"repo": str(ours), "rev": commit, "hooks": [{"id": name} for name in HOOKS]}]}
     files = {
         ".pre-commit-config.yaml": yaml.safe_dump(asks),
         "package.json": '{"name": "desk"}\n',
@@ -111,14 +122,15 @@ def hooked(tmp_path: Path, package_index: None) -> Any:
         "vendor/prompts/clock.j2": "It is {{ now }}.\n" + CONSTANT,
         "app.ts": 'const messages = ["a"];\n',
         "__init__.py": "",
+        "builder.py": BUILDER.format(rules=CONSTANT),
     }
     theirs = repository(tmp_path / "theirs", files)
     variables = clean_environment(
         tmp_path, PRE_COMMIT_HOME=str(tmp_path / "cache"), PIP_CONSTRAINT=str(ROOT / "constraints.txt")
     )
 
-    def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "pre_commit", "run", "prefixwise", "--color=never", *arguments]
+    def _run(hook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pre_commit", "run", hook, "--color=never", *arguments]
         return subprocess.run(
             command, cwd=theirs, env=variables, capture_output=True, text=True, check=False, timeout=240
         )
@@ -127,16 +139,20 @@ def hooked(tmp_path: Path, package_index: None) -> Any:
 
 
 @pytest.mark.slow
-def test_pre_commit_runs_it_in_a_repository(hooked: Any) -> None:
+def test_pre_commit_runs_them_in_a_repository(hooked: Any) -> None:
     theirs, run = hooked
-    everything = run("--all-files")
+    everything = run("prefixwise", "--all-files")
     assert everything.returncode == 1, everything.stdout + everything.stderr
     assert "exit code: 1" in everything.stdout
     assert "prompts/clock.j2:1" in everything.stdout
-    assert "clock-in-prefix" in everything.stdout
-    assert "1 error and 0 warnings in 3 source files" in everything.stdout
+    assert "1 error and 1 warning in 4 source files" in everything.stdout
     git(theirs, "rm", "--quiet", "prompts/clock.j2")
-    clean = run("--all-files")
-    assert (clean.returncode, "Passed" in clean.stdout) == (0, True), clean.stdout
-    assert run("--files", "package.json", "table.csv", "__init__.py").returncode == 0
-    assert "Skipped" in run("--files", ".pre-commit-config.yaml").stdout
+    assert "Passed" in run("prefixwise", "--all-files").stdout
+    assert run("prefixwise", "--files", "package.json", "table.csv", "__init__.py").returncode == 0
+    assert "Skipped" in run("prefixwise", "--files", ".pre-commit-config.yaml").stdout
+
+    fixed = run("prefixwise-fix", "--all-files")
+    assert (fixed.returncode, "files were modified by this hook" in fixed.stdout) == (1, True), fixed.stdout
+    assert git(theirs, "diff", "--name-only") == "builder.py\n"
+    assert '", ".join(sorted(QUAYS))' in (theirs / "builder.py").read_text()
+    assert "Passed" in run("prefixwise-fix", "--all-files").stdout
