@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = {
     "report": ("hitrate", "fixtures/logs/desk-clock.jsonl"),
-    "lint": ("lint", "fixtures/logs/desk-clock.jsonl", "--fail-on", "never"),
+    "lint": ("lint", "fixtures/cases/python-set-joined-langchain", "--fail-on", "never"),
 }
 """What the README shows, by the name of its place."""
 KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
