@@ -11,9 +11,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
 SHOWN = {
     "report": ("hitrate", "fixtures/logs/desk-clock.jsonl"),
     "lint": ("lint", "fixtures/cases/python-set-joined-langchain", "--fail-on", "never"),
@@ -32,33 +32,27 @@ def run(*arguments: str) -> str:
     return done.stdout.replace("python -m prefixwise", "prefixwise")
 
 
-def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command that there is, those of groups too, in the order of `--help`."""
-    if group is None:
-        sys.path.insert(0, str(ROOT))  # this folder's commands, as `run` has them
-        from typer.main import get_command
+def commands() -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, and of every command of a command, in the order of the help."""
+    from typer.main import get_command
 
-        from prefixwise.cli.app import app
+    from prefixwise.cli.app import app
 
-        group = get_command(app)
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, (*before, name))
-        else:
-            yield *before, name
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        yield (name,)
+        yield from ((name, below) for below in getattr(command, "commands", ()))
 
 
 def cli_page() -> str:
     """Return `docs/cli.md`."""
     parts = ["# Commands\n\n<!-- Written by docs/generate.py: edit the help texts, not this page. -->\n"]
     parts.append(f"```text\n{run('--help').rstrip()}\n```\n")
-    parts.extend(f"## {' '.join(words)}\n\n```text\n{run(*words, '--help').rstrip()}\n```\n" for words in commands())
+    parts.extend(f"## {' '.join(name)}\n\n```text\n{run(*name, '--help').rstrip()}\n```\n" for name in commands())
     return "\n".join(parts)
 
 
 def rules_page() -> str:
     """Return `docs/lint-rules.md`."""
-    sys.path.insert(0, str(ROOT))  # this folder's rules, as `run` has this folder's commands
     from prefixwise.analyzers.rule import RULES
     from prefixwise.analyzers.rule_pages import explain_report
     from prefixwise.reports.format import FORMATS
