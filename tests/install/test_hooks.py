@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from support.installed import ROOT, clean_environment, copied
 from support.repository import git, repository
 
+from prefixwise.analyzers.static import file_kinds
 from prefixwise.analyzers.static.file_kinds import by_name
+from prefixwise.corpus.sources import LOG_SUFFIXES
 
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
 TAKEN = [
@@ -52,6 +54,17 @@ def named(path: str) -> bool:
 def test_the_hook_names_what_lint_looks_into(paths: list[str], wanted: bool) -> None:
     assert [path for path in paths if named(path) is not wanted] == []
     assert [path for path in paths if (by_name(path).kind is not None) is not wanted] == []
+
+
+SUFFIXES = [*file_kinds._BY_SUFFIX, *LOG_SUFFIXES, *file_kinds._PROMPT_SUFFIXES, ".prompt.md", ".rs", ".lock"]
+
+
+@pytest.mark.parametrize(
+    "stem", ["a", "prompts/a", "src/Prompt/readme", "x/system-prompt", "prompts/.a", "a_pb2", "b.d"]
+)
+def test_every_suffix_that_discovery_knows(stem: str) -> None:
+    paths = [stem + suffix for suffix in SUFFIXES]
+    assert [path for path in paths if named(path)] == [path for path in paths if by_name(path).kind is not None]
 
 
 PARTS = [

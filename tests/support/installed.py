@@ -29,7 +29,8 @@ def pip(*arguments: object, into: Path | None = None) -> subprocess.CompletedPro
 
 def index_answers(folder: Path) -> bool:
     """Say whether packages can be had at all; what is asked for is what every build needs."""
-    return pip("download", "--quiet", "--no-deps", "--dest", folder, "hatchling").returncode == 0
+    patience = ("--retries", 1, "--timeout", 15)
+    return pip("download", "--quiet", *patience, "--no-deps", "--dest", folder, "hatchling").returncode == 0
 
 
 def copied(folder: Path, extra: Iterable[str] = ()) -> Path:
