@@ -31,6 +31,7 @@ from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Report, SourceText
 from prefixwise.core.request import Request
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.workflows.locating import with_sources
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
 
 ReadLogs: TypeAlias = Callable[
@@ -157,7 +158,8 @@ def _logs(asked: LintAsked, files: Discovered, book: Rulebook, read_logs: ReadLo
     if not logs:
         return None
     with read_logs(logs) as (corpus, again):
-        return lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        return with_sources(linted, again, asked.settings.source, asked.configured.selection)
 
 
 def _sources(asked: LintAsked, files: Discovered) -> LintedSources | None:

@@ -15,6 +15,7 @@ from prefixwise.analyzers.static.file_kinds import (
     by_name,
     is_binary,
     is_log,
+    is_text_name,
     may_build_prompts,
     of_included,
     of_named,
@@ -87,7 +88,9 @@ class Selection(msgspec.Struct, frozen=True):
     force_exclude: bool = False
 
 
-def discover(arguments: Sequence[str], selection: Callable[[str], Selection] | None = None) -> Discovered:
+def discover(
+    arguments: Sequence[str], selection: Callable[[str], Selection] | None = None, *, every_text: bool = False
+) -> Discovered:
     """Return the files to lint.
 
     A file that is named is taken whatever it is. In folders those are taken that are named or placed like prompts,
@@ -97,11 +100,12 @@ def discover(arguments: Sequence[str], selection: Callable[[str], Selection] | N
     Args:
         arguments: Files, folders, globs, or `-`.
         selection: What the configuration says of what stands directly in a folder, which is given absolute.
+        every_text: Whether texts and templates are taken though nothing says that they are prompts.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
     """
-    search = _Search(selection)
+    search = _Search(selection, every_text=every_text)
     missing = []
     for argument in arguments:
         if argument == STDIN or (argument and is_readable(Path(argument))):
@@ -159,7 +163,8 @@ class _Patterns(NamedTuple):
 class _Search:
     """Goes through what was named and keeps each file once."""
 
-    def __init__(self, selection: Callable[[str], Selection] | None) -> None:
+    def __init__(self, selection: Callable[[str], Selection] | None, *, every_text: bool = False) -> None:
+        self._every_text = every_text
         self.found: dict[str, Found] = {}
         self.beside: dict[str, Found] = {}
         self.left: dict[str, LeftOut] = {}
@@ -262,7 +267,7 @@ class _Search:
             self._leave(path, shown, "a link to a folder")
             return
         kind, why, unsure = by_name(shown)
-        included = self._matches(configured.include, path)
+        included = self._matches(configured.include, path) or (self._every_text and is_text_name(entry.name))
         if kind is None and not included:
             self._leave(path, shown, why)
             return
