@@ -155,7 +155,6 @@ def _discard_rest(descriptor: int) -> None:
 def _say_notes(report: Report, console: Console) -> None:
     for requirement in report.requirements:
         if not requirement.met:
-            actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-            console.warn(f"requirement not met: {requirement.expression} ({actual})")
+            console.warn(f"requirement {requirement.state}: {requirement.expression} ({requirement.found})")
     for note in report.notes:
         console.note(note)

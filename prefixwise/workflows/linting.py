@@ -29,14 +29,12 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Report, SourceText
-from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.locating import with_sources
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
 
-ReadLogs: TypeAlias = Callable[
-    [list[str]], AbstractContextManager[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]
-]
+ReadLogs: TypeAlias = Callable[[list[str]], AbstractContextManager[tuple[Corpus, Again]]]
 """Opens logs: gives the corpus with outlines, and what reads its requests again."""
 
 
