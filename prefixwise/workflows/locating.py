@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -12,12 +12,12 @@ from prefixwise.analyzers.origins.traced import traced
 from prefixwise.analyzers.static.discovery import Selection, discover
 from prefixwise.analyzers.static.files_report import source_files
 from prefixwise.core.errors import UserError
-from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 
 
 def with_sources(
     linted: Linted,
-    again: Callable[[], Iterator[tuple[int, Request]]],
+    again: Again,
     paths: Sequence[str],
     selection: Callable[[str], Selection] | None = None,
 ) -> Linted:
@@ -39,6 +39,6 @@ def with_sources(
     except UserError as problem:
         raise UserError(problem.what, f"--source {problem.where}", "name a folder or a file") from None
     sources = source_files((*files.found, *files.beside))
-    found = traced(linted.values.findings, again, lambda: SourceIndex(file.path for file in sources))
+    found = traced(linted.values.findings, linted.log.rows, again, lambda: SourceIndex(file.path for file in sources))
     values = msgspec.structs.replace(linted.values, findings=found)
     return msgspec.structs.replace(linted, values=values)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from prefixwise.core.finding import Finding
-from prefixwise.core.request import Request
 from prefixwise.corpus.again import requests_again
 from prefixwise.corpus.reader import ReadOptions
 from prefixwise.workflows.locating import with_sources
@@ -30,9 +30,7 @@ def located(folder: Path, prompt: str, sources: Mapping[str, str], values: tuple
     ]
     linted = lint_records(folder, records)
 
-    def again() -> Iterator[tuple[int, Request]]:
-        return requests_again([str(folder / "log.jsonl")], linted.log.rows, ReadOptions())
-
+    again = partial(requests_again, [str(folder / "log.jsonl")], linted.log.rows, ReadOptions())
     with inside(folder):
         findings = with_sources(linted, again, ["sources"]).values.findings
     return next(one for one in findings if one.pair is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -13,17 +13,20 @@ from prefixwise.analyzers.values.hunks import hunks
 from prefixwise.core.finding import Finding, Step
 from prefixwise.core.pointer import parse_pointer, resolve
 from prefixwise.core.request import Ref, Request
+from prefixwise.corpus.again import Again
+from prefixwise.corpus.rows import Rows
 
 _Place = tuple[str, int]
 
 
 def traced(
-    findings: Iterable[Finding], again: Callable[[], Iterator[tuple[int, Request]]], index: Callable[[], SourceIndex]
+    findings: Iterable[Finding], rows: Rows, again: Again, index: Callable[[], SourceIndex]
 ) -> tuple[Finding, ...]:
     """Return findings of a log, those with their source whose moving value stands between constant text of one.
 
     Args:
         findings: Of one log.
+        rows: Its rows.
         again: Reads its requests once more.
         index: Gives the sources; not called where nothing is to be looked for.
     """
@@ -31,7 +34,7 @@ def traced(
     places = {_place(ref) for one in found if _may_move(one) for ref in _refs(one)}
     if not places:
         return found
-    requests = _requests(places, again())
+    requests = _requests(places, rows, again)
     sources = index()
     return tuple(_traced(one, requests, sources) if _may_move(one) else one for one in found)
 
@@ -48,12 +51,15 @@ def _place(ref: Ref) -> _Place:
     return ref.path, ref.record
 
 
-def _requests(places: set[_Place], requests: Iterator[tuple[int, Request]]) -> dict[_Place, Request]:
+def _requests(places: set[_Place], rows: Rows, again: Again) -> dict[_Place, Request]:
+    by_row = {
+        row: place for row in range(len(rows)) if (place := (rows.files[rows.file[row]], rows.record[row])) in places
+    }
     found: dict[_Place, Request] = {}
-    for _, request in requests:
-        if (request.path, request.record) in places:
-            found[request.path, request.record] = request
-            if len(found) == len(places):
+    for row, request in again(wanted=lambda row, _: row in by_row):
+        if row in by_row:
+            found[by_row[row]] = request
+            if len(found) == len(by_row):
                 break
     return found
 

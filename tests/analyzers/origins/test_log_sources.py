@@ -200,7 +200,7 @@ def test_no_code_is_too_broken(text: str, language: Language) -> None:
 
 
 def test_code_that_opens_everywhere_takes_no_longer_than_its_length() -> None:
-    hostile = ("f'{" * 20_000, "`${" * 20_000, "'''\n" * 20_001, '"a" + ' * 20_000, "f'{" + "(" * 60_000)
+    hostile = ("f'{" * 10_000, "`${" * 10_000, "'''\n" * 20_001, '"a" + ' * 20_000, "f'{" + "(" * 60_000)
     begin = time.process_time()
     for text in hostile:
         for language in Language:
