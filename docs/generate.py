@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (
     *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check"),
-    *("rules", "lock", "explain", "config", "init", "schema"),
+    *("rules", "lock", "lsp", "explain", "config", "init", "schema"),
 )
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"

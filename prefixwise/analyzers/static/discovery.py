@@ -141,6 +141,17 @@ def discover_unsaved(path: str, selection: Callable[[str], Selection] | None = N
     return Discovered(found, (), tuple(search.left.values()))
 
 
+def taken_open(path: str, text: bytes, selection: Callable[[str], Selection] | None = None) -> bool:
+    """Say whether a text that is open in an editor would be linted if its file stood in a folder that is linted.
+
+    Args:
+        path: Its file, which need not exist; relative to the working folder where it is below that.
+        text: What it says now.
+        selection: What the configuration says of what stands directly in a folder, which is given absolute.
+    """
+    return _Search(selection).takes(_slashed(path), text)
+
+
 class _Patterns(NamedTuple):
     """What the configuration says of the files of a folder, to be matched."""
 
@@ -184,10 +195,26 @@ class _Search:
                 return
         self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
-    def _why_excluded(self, absolute: str) -> str:
+    def takes(self, shown: str, text: bytes) -> bool:
+        """Say whether a file would be taken if it held this text and its folder were gone through."""
+        kind, _, unsure = by_name(shown)
+        absolute = _slashed(os.path.abspath(shown))
+        included = self._matches(self._patterns(_real(os.path.dirname(absolute))).include, absolute)
+        if (kind in (None, FileKind.LOG) and not included) or is_binary(text) or len(text) > LARGEST:
+            return False
+        folders = shown.strip("/").split("/")[:-1]
+        if not included and any(name in _LEFT_FOLDERS or (name[0] == "." and name != "..") for name in folders if name):
+            return False
+        if self._why_excluded(absolute, named=False):
+            return False
+        if kind is not None and kind.is_code:
+            return may_build_prompts(text)
+        return included or not unsure or kind is not FileKind.TEMPLATE or says_prompt(text)
+
+    def _why_excluded(self, absolute: str, *, named: bool = True) -> str:
         folder = os.path.dirname(absolute)
         configured = self._patterns(_real(folder))
-        if not configured.force_exclude:
+        if named and not configured.force_exclude:
             return ""
         absolute = f"{_real(folder)}/{os.path.basename(absolute)}"
         folder = os.path.dirname(absolute)
