@@ -9,6 +9,7 @@ import typer
 
 from prefixwise import __version__
 from prefixwise.cli import (
+    bench,
     check,
     config,
     diff,
@@ -65,6 +66,7 @@ app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 app.command("check", epilog=_EPILOG)(check.check)
+app.add_typer(bench.app, name="bench")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("lsp", epilog=_EPILOG)(lsp.lsp)

@@ -62,6 +62,10 @@ class CorpusIndex:
         self._taken: list[Taken] = []
         self._joins = Joins(self.rows)
 
+    def fresh(self) -> CorpusIndex:
+        """Return an empty index that finds tokenizers as this one does."""
+        return CorpusIndex(self._choose)
+
     @property
     def joined(self) -> int:
         """How many records told of a call that was known already."""

@@ -22,6 +22,7 @@ from support.silenced import CONSTANT, write
 CLOCK = "Be kind. 😀é It is {{ now }}.\n" + CONSTANT
 
 
+CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 Session = Callable[[Callable[[Editor], Awaitable[None]]], None]
 
 
@@ -144,6 +145,25 @@ def test_a_comment_that_ignores_a_finding_is_offered(session: Session, name: str
         one.types(name, changed)
         left = {one.code for one in await one.diagnostics(name)}
         assert left <= {"costly-ignore"}
+
+    session(doing)
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_fix_is_offered_where_a_finding_has_one(session: Session, safe: bool) -> None:
+    case = CASES / ("python-set-joined-langchain" if safe else "prompt-counter-in-mustache")
+    (path,) = json.loads((case / "expected.json").read_text("utf-8"))["input"]["files"]
+    text = "# 😀\n" * safe + (case / path).read_bytes().decode()
+
+    async def doing(one: Editor) -> None:
+        one.opens(path, text)
+        found = (await one.diagnostics(path))[0]
+        action = (await one.actions(path, found))[0]
+        assert (action.is_preferred, action.title.endswith("(needs a look)")) == (
+            (True, False) if safe else (None, True)
+        )
+        one.types(path, edited(text, action, one.uri(path)))
+        assert found.code not in {one.code for one in await one.diagnostics(path)}
 
     session(doing)
 

@@ -93,7 +93,8 @@ class Looking:
         )
 
     def _report(self, path: str, data: bytes) -> Report | None:
-        settings = self._configurations.here.settings
+        # Nothing leaves the editor, so that edits may hold what documents must not show.
+        settings = msgspec.structs.replace(self._configurations.here.settings, excerpts="full")
         asked = LintAsked(
             paths=("-",),
             configured=self._configured,
@@ -105,7 +106,7 @@ class Looking:
         files = files_of(asked)
         if not files.found or files.found[0].kind is FileKind.LOG:
             return None
-        return lint(asked, files, _no_logs, _no_writing)
+        return lint(asked, files, _no_logs, _no_writing).report
 
 
 def named(path: str) -> str:
