@@ -202,8 +202,8 @@ class _Search:
         included = self._matches(self._patterns(_real(os.path.dirname(absolute))).include, absolute)
         if (kind in (None, FileKind.LOG) and not included) or is_binary(text) or len(text) > LARGEST:
             return False
-        folders = shown.strip("/").split("/")[:-1]
-        if not included and any(name in _LEFT_FOLDERS or (name[0] == "." and name != "..") for name in folders if name):
+        folders = [] if os.path.isabs(shown) else shown.split("/")[:-1]  # what is above a workspace says nothing of it
+        if not included and any(name in _LEFT_FOLDERS or name.startswith(".") for name in folders):
             return False
         if self._why_excluded(absolute, named=False):
             return False
