@@ -126,7 +126,14 @@ def lint(
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
+    from prefixwise.cli.reading import (
+        read_options,
+        read_twice,
+        refuse_overwriting,
+        relative,
+        text_on_stdin,
+        uncollected,
+    )
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.fixing import fixes_asked
@@ -196,6 +203,7 @@ def lint(
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    run = run_lint(asked, files, read_logs, write_whole)
+    with uncollected():
+        run = run_lint(asked, files, read_logs, write_whole)
     emit(run.report, outputs, console, instead=run.patch if diff else None)
     raise typer.Exit(run.exit_code)

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import msgspec
 
-from prefixwise.clients.answer import exchange
+from prefixwise.clients.answer import answer_of, record
 from prefixwise.clients.connection import Connection
 from prefixwise.clients.endpoint import Endpoint
 from prefixwise.clients.protocol import Ask, Part
@@ -78,7 +78,7 @@ def selfcheck(concurrency: int = 1, requests: int = 300, seed: int = 0) -> SelfC
     Raises:
         UserError: The server cannot be started.
     """
-    with _loopback(seed) as port:
+    with loopback(seed) as port:
         began, used = perf_counter(), _cpu()
         errors = asyncio.run(_measure(port, concurrency, requests))
         cpu = (_cpu() - used) / (perf_counter() - began)
@@ -100,28 +100,30 @@ def selfcheck(concurrency: int = 1, requests: int = 300, seed: int = 0) -> SelfC
 
 async def _measure(port: int, concurrency: int, requests: int) -> list[float]:
     share = [requests // concurrency + (slot < requests % concurrency) for slot in range(concurrency)]
-    found = await asyncio.gather(*(_slot(port, count) for count in share if count))
+    found = await asyncio.gather(*(slot(port, count) for count in share if count))
     return [error for errors in found for error in errors]
 
 
-async def _slot(port: int, count: int) -> list[float]:
+async def slot(port: int, count: int) -> list[float]:
+    """Return the errors of `count` requests over one connection, in seconds. Raises UserError without an answer."""
     protocol = _Stamped()
     endpoint = Endpoint(f"http://127.0.0.1:{port}", protocol, "loopback")
     request = endpoint.ask(Ask(model="loopback", user="x" * BODY))
     connection = await Connection.open(endpoint.host, endpoint.port)
+    recordings = [await record(connection, request, timeout=30) for _ in range(count + 1)]
+    connection.close()
     errors: list[float] = []
-    for turn in range(count + 1):
-        answer = await exchange(connection, protocol, request, timeout=30)
+    for recording in recordings[1:]:  # the first exchange of a connection pays for what is set up then
+        answer = answer_of(recording, protocol)
         if answer.ttft is None or not protocol.taken_ns:
             raise UserError(f"the loopback server did not answer: {answer.error}")
-        if turn:  # the first exchange of a connection pays for what is set up then
-            errors.append(answer.ttft - protocol.taken_ns[-1] / 1e9)
-    connection.close()
+        errors.append(answer.ttft - protocol.taken_ns[-1] / 1e9)
     return errors
 
 
 @contextmanager
-def _loopback(seed: int) -> Iterator[int]:
+def loopback(seed: int) -> Iterator[int]:
+    """Run the loopback server and yield its port. Raises UserError where it does not start."""
     command = [sys.executable, "-m", "prefixwise.bench.selfcheck.loopback", "--seed", str(seed)]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
     try:
