@@ -1,0 +1,100 @@
+"""What is computed in one step: the tokens of several requests laid end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from prefixwise.engine.executor import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One request's part of a batch.
+
+    Attributes:
+        begin, end: Its rows in the batch.
+        context: Tokens that its last row attends to.
+        first_slot: Slot of its first token if its slots are one run, else None.
+        blocks: Its blocks as an index, or None where `first_slot` does.
+    """
+
+    begin: int
+    end: int
+    context: int
+    first_slot: int | None
+    blocks: torch.Tensor | None
+
+    @property
+    def rows(self) -> int:
+        """Tokens that are computed."""
+        return self.end - self.begin
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The tensors of a step.
+
+    Attributes:
+        tokens, positions, slots: By row.
+        spans: One a request.
+        last_rows: Rows whose logits are wanted, in the order of their requests.
+        block_size: Tokens in a block.
+    """
+
+    tokens: torch.Tensor
+    positions: torch.Tensor
+    slots: torch.Tensor
+    spans: tuple[Span, ...]
+    last_rows: torch.Tensor
+    block_size: int
+
+
+def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, gather: bool) -> Batch:
+    """Lay pieces end to end.
+
+    Args:
+        pieces: One a request.
+        block_size: Tokens in a block.
+        device: Where the model is.
+        gather: Whether keys and values are copied together even where they lie in one run. The two ways differ in the
+            last bits, so that results would depend on which blocks were free.
+    """
+    tokens: list[int] = []
+    positions: list[int] = []
+    slots: list[int] = []
+    spans: list[Span] = []
+    last_rows: list[int] = []
+    for piece in pieces:
+        begin, context = len(tokens), piece.start + len(piece.tokens)
+        tokens.extend(piece.tokens)
+        positions.extend(range(piece.start, context))
+        blocks = list(piece.blocks[: -(-context // block_size)])
+        slots.extend(_slots(blocks, piece.start, context, block_size))
+        one_run = not gather and blocks == list(range(blocks[0], blocks[0] + len(blocks)))
+        first_slot = blocks[0] * block_size if one_run else None
+        index = None if one_run else torch.tensor(blocks, device=device)
+        spans.append(Span(begin, len(tokens), context, first_slot, index))
+        if piece.wanted:
+            last_rows.append(len(tokens) - 1)
+    return Batch(
+        torch.tensor(tokens, device=device),
+        torch.tensor(positions, device=device),
+        torch.tensor(slots, device=device),
+        tuple(spans),
+        torch.tensor(last_rows, dtype=torch.long, device=device),
+        block_size,
+    )
+
+
+def _slots(blocks: Sequence[int], start: int, end: int, size: int) -> list[int]:
+    """Return the slots of the positions `start` to `end`."""
+    if size == 1:
+        return list(blocks[start:end])
+    found: list[int] = []
+    for index in range(start // size, -(-end // size)):
+        base = blocks[index] * size - index * size
+        found.extend(range(base + max(start, index * size), base + min(end, (index + 1) * size)))
+    return found
