@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import torch
-from torch.nn.attention.bias import causal_lower_right
 from torch.nn.functional import scaled_dot_product_attention
 
 from prefixwise.engine.batch import Batch, Span
@@ -135,5 +134,7 @@ def _attend(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask:
 def _mask(rows: int, context: int, device: torch.device) -> torch.Tensor:
     """Return what lets each of the last rows see the context up to itself."""
     if device.type == "cuda":  # the kernels know this form, and make no matrix of it
+        from torch.nn.attention.bias import causal_lower_right  # slow to import
+
         return causal_lower_right(rows, context)
     return torch.ones((rows, context), dtype=torch.bool, device=device).tril(context - rows)

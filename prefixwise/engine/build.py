@@ -157,8 +157,8 @@ def _default_capacity(model: Runnable, block_size: int) -> int:
     room = int(free * _SHARE[model.device.type])
     if model.device.type == "cpu":
         room = min(room, _MOST_ON_CPU)
-    block_bytes = model.config.token_elements * model.dtype.itemsize * block_size
-    most: int = 64 * model.config.context // block_size
+    block_bytes: int = model.config.token_elements * model.dtype.itemsize * block_size
+    most = 64 * model.config.context // block_size
     return max(1, min(room // block_bytes, most))
 
 
