@@ -41,7 +41,7 @@ def test_preemptions_and_evictions_change_no_answer(index: str) -> None:
 def test_blocks_come_back_from_host_and_disk(index: str, write: str, tmp_path: Path) -> None:
     work = jobs(101, 60, namespaces=1)
     # Little is written at its second use, so it takes a smaller tier to overflow.
-    host = "40tokens" if write == "selective" else "300tokens"
+    host = "100tokens" if write == "selective" else "300tokens"
     tiers = {"host": host, "disk": tmp_path, "disk_capacity": "4000tokens"}
     built = engine(**{**RUNS[index], "block": 8}, **{**TIGHT, "token_budget": 2048}, **tiers, write=write)
     requests = serve(built, work)
