@@ -8,7 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from prefixwise import __version__
-from prefixwise.cli import check, diff, explain, hitrate, lint, lock, providers, rules, schema, tokens, trace, why
+from prefixwise.cli import (
+    check,
+    diff,
+    explain,
+    generate,
+    hitrate,
+    lint,
+    lock,
+    models,
+    providers,
+    rules,
+    schema,
+    tokens,
+    trace,
+    why,
+)
 
 _EPILOG = (
     "Exit codes: 0 clean; 1 findings, a failed --require or a leak; 2 could not run; 3 no input; 4 inconclusive; "
@@ -49,6 +64,8 @@ app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 app.command("check", epilog=_EPILOG)(check.check)
+app.command("generate", epilog=_EPILOG)(generate.generate)
+app.command("models", epilog=_EPILOG)(models.models)
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("explain", epilog=_EPILOG)(explain.explain)

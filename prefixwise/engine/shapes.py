@@ -21,7 +21,6 @@ SHAPES: dict[str, ModelConfig] = {
         kv_heads=2,
         head_size=16,
         context=4096,
-        tied=True,
         ends=(257,),
         opens=256,
     ),

@@ -16,8 +16,6 @@ from prefixwise.engine.model_config import ModelConfig, parse_config
 
 CONFIG, GENERATION, INDEX = "config.json", "generation_config.json", "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
-_SPREAD = 0.02
-"""Standard deviation of random weights, as models are initialised with."""
 # Tables that some checkpoints carry though they follow from the configuration.
 _DERIVED = ("rotary_emb.inv_freq", "attn.masked_bias", "attn.bias")
 
@@ -117,7 +115,8 @@ def _with_prefix(names: Iterable[str]) -> dict[str, str]:
 def random_model(config: ModelConfig, seed: int, device: torch.device, dtype: torch.dtype) -> Model:
     """Return a model of random weights: the same for the same seed, kind of device and dtype.
 
-    They are drawn on the device, since a processor would take minutes for the large shapes.
+    They are drawn on the device, since a processor would take minutes for the large shapes. Their spread keeps the
+    size of what they are multiplied with, so that every token of a prompt tells on the answer.
     """
     generator = torch.Generator(device)
     generator.manual_seed(seed)
@@ -127,7 +126,7 @@ def random_model(config: ModelConfig, seed: int, device: torch.device, dtype: to
         if name.endswith("norm.weight"):
             return torch.ones(sizes[name], device=device, dtype=dtype)
         empty = torch.empty(sizes[name], device=device, dtype=dtype)
-        return empty.normal_(0.0, _SPREAD, generator=generator)
+        return empty.normal_(0.0, config.hidden**-0.5, generator=generator)
 
     return Model(config, take)
 

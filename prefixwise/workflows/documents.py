@@ -19,6 +19,8 @@ from prefixwise.analyzers.why.document import WHY
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
+from prefixwise.engine.generate_report import GENERATE
+from prefixwise.engine.models_report import MODELS
 
 
 class SchemaName(msgspec.Struct, frozen=True):
@@ -38,7 +40,22 @@ class SchemaNames(msgspec.Struct, frozen=True):
 
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
-_ALL = (CHECK, DIFF, EXPLAIN, FILES, HITRATE, LINT, LOCKED, PROVIDERS, RULES_LIST, SCHEMAS, TOKENS, WHY)
+_ALL = (
+    CHECK,
+    DIFF,
+    EXPLAIN,
+    FILES,
+    GENERATE,
+    HITRATE,
+    LINT,
+    LOCKED,
+    MODELS,
+    PROVIDERS,
+    RULES_LIST,
+    SCHEMAS,
+    TOKENS,
+    WHY,
+)
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.engine_runs import engine, jobs, serve, some_settings, wrong
+from support.engine_runs import ALONE, engine, jobs, serve, some_settings, wrong
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -90,3 +90,11 @@ def test_without_gathering_logits_hardly_move() -> None:
     work = jobs(103, 30)
     built = engine(index="chain", block=8, deterministic=False, dtype="fp32")
     assert wrong(work, serve(built, work)) == []
+
+
+def test_the_first_token_tells_on_the_answer() -> None:
+    # Otherwise the tests above would pass with keys and values that are wrong.
+    prompts = [job.prompt for job in jobs(1, 40)]
+    changed = [((prompt[0] + 1) % 256, *prompt[1:]) for prompt in prompts]
+    alike = sum(ALONE.answer(one, 8) == ALONE.answer(other, 8) for one, other in zip(prompts, changed, strict=True))
+    assert alike <= 2
