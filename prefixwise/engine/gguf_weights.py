@@ -19,9 +19,9 @@ import torch
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.tokenizers.gguf_file import read_metadata
 from prefixwise.engine.model_config import FAMILIES, ModelConfig, parse_config
-from prefixwise.engine.weights import CONFIG, digest_of
+from prefixwise.engine.weights import CONFIG, INDEX, digest_of
 
-VERSION = 1
+VERSION = 2
 """Of the conversion: another one makes its files anew."""
 DIGEST = "weights.digest"
 _SHARD = "model-{:05}.safetensors"
@@ -133,23 +133,25 @@ def _convert(path: Path, folder: Path, dtype: torch.dtype) -> None:
     config = gguf_config(path)
     model = parse_config(config, str(path))
     shard: dict[str, torch.Tensor] = {}
-    names: set[str] = set()
-    shards = size = 0
+    # The file of each tensor, in the layout that transformers reads too.
+    where: dict[str, str] = {}
+    shards, size = 1, 0
     for name, tensor in _tensors(path, model):
         if name == _FACTORS:
             config["rope_factors"] = tensor.tolist()
             continue
-        names.add(name)
+        where[name] = _SHARD.format(shards)
         shard[name] = tensor.to(dtype).contiguous()
         size += shard[name].nbytes
         if size >= _SHARD_BYTES:
-            shards, size = shards + 1, 0
             save_file(shard, folder / _SHARD.format(shards))
             shard = {}
+            shards, size = shards + 1, 0
     if shard:
-        save_file(shard, folder / _SHARD.format(shards + 1))
-    config["tie_word_embeddings"] = "lm_head.weight" not in names
-    config["attention_bias"] = "model.layers.0.self_attn.o_proj.bias" in names
+        save_file(shard, folder / _SHARD.format(shards))
+    (folder / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": where}), encoding="utf-8")
+    config["tie_word_embeddings"] = "lm_head.weight" not in where
+    config["attention_bias"] = "model.layers.0.self_attn.o_proj.bias" in where
     (folder / DIGEST).write_text(digest_of(folder.glob("*.safetensors")))
     # Last: a folder with a configuration is whole.
     (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
