@@ -13,9 +13,9 @@ interleaved in random order and medians are compared. The yardsticks (`benchmark
 
 Targets: CPU of hitrate at most 2.0 x decoding + 1.2 x tokenising on both profiles; CPU(10 N) - CPU(N) on the same
 prompts at most 1.5 x decoding of the added records; a hashed trace of 20,000 requests in 3 s; peak memory at most
-500 MB on 50,000 requests; lint at most 2.0 x hitrate on as many; a fiftieth of kvlint's CPU on 20,000 requests. A
-loaded machine or rounds on both
-sides of a target make it inconclusive. Peak memory is the largest single process's `ru_maxrss`.
+500 MB on 50,000 requests; lint at most 2.0 x hitrate on as many; lint of 10,000 prompt files at most 3.0 x reading and
+encoding each once; a fiftieth of kvlint's CPU on 20,000 requests. A loaded machine or rounds on both sides of a target
+make it inconclusive. Peak memory is the largest single process's `ru_maxrss`.
 
 Exit codes: 0 all reached, 1 a target missed, 2 could not run, 4 a target inconclusive.
 """
@@ -33,11 +33,11 @@ from benchmarks import rival, tables
 from benchmarks.children import CannotRunError, Rounds, Verdict, command_under_test, exit_code, judge, run
 from benchmarks.traffic import PROFILES
 
-PARTS = ("shared95", "shared50", "repeat", "hashed", "memory", "lint")
-GENERATOR = ("words", "text", "traffic", "sessions", "generate")
+PARTS = ("shared95", "shared50", "repeat", "hashed", "memory", "lint", "prompts")
+GENERATOR = ("words", "text", "traffic", "sessions", "generate", "prompt_folder")
 ROOT = Path(__file__).parent
 DECODING, TOKENISING, ADDED = 2.0, 1.2, 1.5
-LINT = 2.0
+LINT, PROMPTS = 2.0, 3.0
 HASHED_S, MEMORY_MB, KVLINT_TIMES, KVLINT_SIZE = 3.0, 500.0, 50.0, 20_000
 
 
@@ -146,6 +146,19 @@ class Bench:
             ratios = [ours / base for ours, base in zip(rounds.cpu("lint"), rounds.cpu("hitrate"), strict=True)]
             self.verdicts.append(judge(f"lint / hitrate, {profile}", ratios, LINT, loaded=rounds.loaded))
 
+    def prompts(self) -> None:
+        """Compare lint of a folder of prompt files with reading and encoding each of them once."""
+        folder = self.folder / f"prompts-{self.given.prompt_files}-{self._stamp}"
+        if not folder.exists():
+            size = ["--files", str(self.given.prompt_files)]
+            run([sys.executable, "-m", "benchmarks.prompt_folder", *size, "-o", str(folder)])
+        lint = [*self.hitrate[:-1], "lint", str(folder), "--json", "--fail-on", "never"]
+        commands = {"reading and encoding": self.yardstick("folder", folder), "lint": lint}
+        rounds = self.rounds("prompts", commands, self.given.rounds)
+        ratios = [a / b for a, b in zip(rounds.cpu("lint"), rounds.cpu("reading and encoding"), strict=True)]
+        target = f"prompts: lint / reading and encoding {self.given.prompt_files:,} files"
+        self.verdicts.append(judge(target, ratios, PROMPTS, loaded=rounds.loaded))
+
     def kvlint(self) -> None:
         """Compare with kvlint on bare bodies; half the log shows what a further request costs each."""
         script, tokenizer = rival.prepare(Path(self.given.kvlint_env))
@@ -182,6 +195,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=20_000, help="of a profile and of the hashed trace")
     parser.add_argument("--repeat-requests", type=int, default=5_000, help="N of the repeat part")
     parser.add_argument("--memory-requests", type=int, default=50_000)
+    parser.add_argument("--prompt-files", type=int, default=10_000)
     parser.add_argument("--kvlint-env", metavar="DIR", help="also measure kvlint, its environment made here")
     parser.add_argument("--kvlint-requests", type=int, default=1_000)
     parser.add_argument("--kvlint-rounds", type=int, default=3, help="an odd number (default 3)")

@@ -5,6 +5,7 @@
     orjson LOG           the same with orjson
     load                 interpreter start, and tiktoken's `o200k_base` built from bpe-openai's rank file
     tokenise TEXTS       `load`, then encode every text of TEXTS once (a file made by `texts`; no JSON is decoded)
+    folder FOLDER        `load`, then read every file of a folder and encode it once
     texts LOG TEXTS      prepare: write the distinct texts of a log, separated by NUL; never part of a timing
 
 Distinct texts are the contents and the tool-call arguments of all messages, and each single tool definition (not
@@ -84,6 +85,17 @@ def tokenise(texts: str) -> None:
     print(count, tokens)
 
 
+def folder(path: str) -> None:
+    """Read every file below a folder and encode it once; print how many files and tokens there were."""
+    encode = load().encode_ordinary
+    count = tokens = 0
+    for file in sorted(Path(path).rglob("*")):
+        if file.is_file():
+            tokens += len(encode(file.read_text("utf-8")))
+            count += 1
+    print(count, tokens)
+
+
 def prepare_texts(log: str, texts: str) -> None:
     """Write the distinct texts of `log` to the file `texts`."""
     import msgspec
@@ -115,6 +127,7 @@ NAMES: dict[str, Callable[..., Any]] = {
     "orjson": decode_orjson,
     "load": load,
     "tokenise": tokenise,
+    "folder": folder,
     "texts": prepare_texts,
 }
 

@@ -60,7 +60,8 @@ _PROMPT_SUFFIXES = (".prompt", ".prompty")
 _NAMED_PROMPT = re.compile(r"\.prompt\.(?:md|mdx|txt|ya?ml|json|toml|xml|jinja2?|j2|hbs|mustache)$")
 _PROMPT_PATH = re.compile(r"(?i)(?:^|/)prompts?/|system[_-]?prompt|chat[_-]?template")
 _NO_PROMPT = re.compile(
-    r"(?i)^(?:readme|licen[cs]e|changelog|contributing|code_of_conduct|security|notice|authors|requirements)\b"
+    r"(?i)^(?:readme|changelog|contributing|code_of_conduct|security|notice|authors)(?:[._][a-z]{2})?(?:\.(?:mdx?|rst|txt))?$"
+    r"|^licen[cs]e(?:[-_.]\w+)?(?:\.(?:md|rst|txt))?$|^requirements(?:[-_.]\w+)*\.txt$"
     r"|^(?:package|package-lock|tsconfig[\w.-]*|composer|manifest|jest\.config|biome|turbo)\.json$"
     r"|^(?:pyproject|Cargo|uv|poetry)\.(?:toml|lock)$|^(?:pnpm-lock|docker-compose[\w.-]*)\.ya?ml$|^(?:CODEOWNERS|Makefile|Dockerfile)$"
 )

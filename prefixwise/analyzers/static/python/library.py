@@ -37,6 +37,7 @@ from prefixwise.analyzers.static.python.values import (
     unknown,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
+from prefixwise.core.finding import Confidence
 
 Known = Callable[[Frame, Site], Value]
 LIBRARY: dict[str, Known] = {}
@@ -269,6 +270,9 @@ def _hash(frame: Frame, site: Site) -> Value:
     given, judged = _first(site), judge_call("hash")
     if given is None or judged is None or isinstance(given.value.literal, int | float):
         return UNKNOWN
+    pieces = text_of(given.value)
+    if not pieces or not all(isinstance(piece, str) for piece in pieces):  # another value may have another hash
+        judged = judged._replace(frequency=Frequency.SESSION, confidence=Confidence.POSSIBLE)
     return frame.moving(site.node, judged, site.path)
 
 

@@ -1,0 +1,17 @@
+from openai import OpenAI
+
+RULES = """You answer questions about ferry crossings for a booking office.
+Quote the timetable, never a guess. Name the harbour, the deck and the fare class.
+If a crossing is cancelled, say so first and offer the next two departures.
+Refunds above the price of one ticket are passed on to a colleague."""
+
+
+def reply(passenger, question):
+    tag = hash(passenger)
+    return OpenAI().chat.completions.create(
+        model="gpt-4.1",
+        messages=[
+            {"role": "system", "content": f"[{tag}] {RULES}"},
+            {"role": "user", "content": question},
+        ],
+    )

@@ -1,0 +1,1 @@
+"""Experiments on engines and endpoints, through their clients."""

@@ -1,0 +1,40 @@
+"""How late the client itself is: a clock that ought to tick every few milliseconds, and by how much it did not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from time import perf_counter
+
+TICK_S = 0.005
+
+
+class LagMeter:
+    """While open, measures how much later than asked for the event loop comes back; `worst` since the last reset.
+
+    What runs long in the loop, and other processes that hold the core, make every time that is measured too long.
+    """
+
+    def __init__(self) -> None:
+        self.worst = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self.worst = 0.0
+
+    async def _tick(self) -> None:
+        while True:
+            began = perf_counter()
+            await asyncio.sleep(TICK_S)
+            self.worst = max(self.worst, perf_counter() - began - TICK_S)
+
+    async def __aenter__(self) -> LagMeter:
+        self._task = asyncio.create_task(self._tick())
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task

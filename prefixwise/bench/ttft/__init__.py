@@ -1,0 +1,1 @@
+"""Cold against warm time to first token: paired, interleaved, verified."""

@@ -1,0 +1,270 @@
+"""Runs a cold-against-warm plan: find out how to ask, warm up, then every request in its order, each kept at once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import count
+from statistics import median
+from time import perf_counter_ns
+
+import msgspec
+
+from prefixwise.bench.lag import LagMeter
+from prefixwise.bench.rows import RowFile
+from prefixwise.bench.sender import Sender, Sent
+from prefixwise.bench.ttft.estimate import Pair
+from prefixwise.bench.ttft.labels import Label, expected_cached, label
+from prefixwise.bench.ttft.looks import LOOKS, look
+from prefixwise.bench.ttft.pairing import pairs_of
+from prefixwise.bench.ttft.plan import Plan, Row
+from prefixwise.bench.ttft.prompts import Prompts, framed
+from prefixwise.bench.ttft.schedule import Arm, Design, Slot, schedule
+from prefixwise.bench.words import Vocabulary, nonce, vocabulary
+from prefixwise.clients.protocol import Ask, Cold, Protocol
+from prefixwise.core.errors import UserError
+
+Say = Callable[[str], None]
+"""Takes a line on how far the run is."""
+
+_SETTLED = 3
+_CLOSE = 0.10
+_WARM_UPS = 10
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 10.0
+_FALLBACK_WAIT_S = 1.0
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What is known of a server before anything is measured.
+
+    Attributes:
+        words: Words of one token, and the size of a prompt without them.
+        header: Tokens that every prompt begins with: those may be cached in a cold one.
+        reports: Whether the server counts cached tokens.
+        visible_s: How long after an answer its prompt was found in the cache; None where that cannot be seen.
+        cold_s: Time to first token of a warm-up.
+    """
+
+    words: Vocabulary
+    header: int
+    reports: bool
+    visible_s: float | None
+    cold_s: float
+
+
+class TtftRun:
+    """One run of a plan against one sender."""
+
+    def __init__(self, plan: Plan, protocol: Protocol, sender: Sender, rows: RowFile[Plan, Row], say: Say) -> None:
+        self.plan, self.rows = plan, rows
+        self._protocol, self._sender, self._say = protocol, sender, say
+        self._extra = count()  # numbers of prompts that are no items: their nonces are nobody else's
+        self._ready: dict[tuple[int, int], int] = {}  # when a primed item may be read
+        self._began = perf_counter_ns()
+
+    async def run(self) -> Found:
+        """Do all of it, or what an earlier run of this file left.
+
+        Raises:
+            UserError: The server cannot be measured: it refuses requests or does not count their tokens.
+            ExchangeError: It cannot be reached.
+        """
+        found = await self._find_out()
+        prompts = Prompts(self.plan, found.words)
+        for chunk in self._chunks():
+            self._say(f"{chunk[0].stop} items of each of {len(self.plan.lengths)} lengths")
+            await self._send_all(prompts, found, chunk)
+            if self.plan.adaptive and all(look(pairs).enough for pairs in self._pairs(found).values() if pairs):
+                break
+        return found
+
+    # -- before --------------------------------------------------------------------------------------------
+
+    async def _find_out(self) -> Found:
+        own = nonce(f"{self.plan.run}/words", 0)
+        words = await vocabulary(self._count, lambda text: f"{own}{text}")
+        header, reports = await self._header(words)
+        cold_s = await self._warm_up(words)
+        return Found(words, header, reports, await self._visible(words) if reports else None, cold_s)
+
+    async def _count(self, text: str) -> int:
+        ask = framed(self.plan, "", text)
+        sent = await self._checked(ask)
+        usage = sent.answer.usage
+        if usage is None or usage.prompt_tokens is None:
+            raise UserError("the server does not count prompt tokens", self.plan.target, "give --tokenizer")
+        return usage.prompt_tokens
+
+    async def _checked(self, ask: Ask) -> Sent:
+        """Send a request that has to work for a run to make sense. Raises UserError where it does not."""
+        sent = await self._sender.send(self._protocol.body(ask))
+        if not sent.answer.ok:
+            raise UserError(
+                f"the server refuses: {sent.answer.error}", self.plan.target, "check model, key and address"
+            )
+        return sent
+
+    def _other(self, words: Vocabulary, tokens: int) -> Ask:
+        """Return a request that shares no block with any other."""
+        own = nonce(f"{self.plan.run}/extra", next(self._extra))
+        return framed(self.plan, own, words.text(tokens, own))
+
+    async def _header(self, words: Vocabulary) -> tuple[int, bool]:
+        """Return the tokens that two unrelated prompts share, and whether a known hit is reported at all."""
+        cached = []
+        for _ in range(2):
+            ask = self._other(words, max(self.plan.lengths))
+            sent = await self._checked(ask)
+            cached.append(sent.answer.usage and sent.answer.usage.cached_tokens)
+        again = await self._checked(ask)
+        hit = again.answer.usage and again.answer.usage.cached_tokens
+        return cached[1] or 0, hit is not None
+
+    async def _warm_up(self, words: Vocabulary) -> float:
+        """Send throw-away prompts until three in a row take about as long; return how long that is."""
+        taken: list[float] = []
+        for _ in range(_WARM_UPS):
+            sent = await self._checked(self._other(words, self.plan.lengths[0]))
+            taken.append(sent.answer.ttft or sent.answer.seconds or 0.0)
+            last = taken[-_SETTLED:]
+            if len(last) == _SETTLED and max(abs(one / median(last) - 1) for one in last) <= _CLOSE:
+                break
+        return median(taken[-_SETTLED:])
+
+    async def _visible(self, words: Vocabulary) -> float | None:
+        """Return how long after its answer a prompt is found in the cache: each wait has a prompt of its own."""
+        wait = 0.0
+        while wait <= _LONGEST_WAIT_S:
+            ask = self._other(words, max(self.plan.lengths))
+            await self._checked(ask)
+            await asyncio.sleep(wait)
+            usage = (await self._checked(ask)).answer.usage
+            if usage is not None and (usage.cached_tokens or 0) > 0:
+                return wait
+            wait = wait * 2 or _FIRST_WAIT_S
+        return None
+
+    # -- the requests --------------------------------------------------------------------------------------
+
+    def _chunks(self) -> Iterator[tuple[range, int]]:
+        """Yield which items and how many controls come next: all of them, or up to the next look."""
+        design = self.plan.design
+        if not self.plan.adaptive:
+            yield range(design.items), design.controls
+            return
+        done = 0
+        for upto in (*(one for one in LOOKS if one < design.items), design.items):
+            controls = design.controls * upto // design.items - design.controls * done // design.items
+            yield range(done, upto), controls
+            done = upto
+
+    def _order(self, chunk: tuple[range, int]) -> list[tuple[int, Slot]]:
+        """Return the requests of a chunk: those of every length in their own order, the lengths mixed at random."""
+        items, controls = chunk
+        design = msgspec.structs.replace(self.plan.design, items=len(items), controls=controls)
+        seed = f"{self.plan.seed}/{items.start}"
+        orders = {length: self._numbered(design, items, f"{seed}/{length}") for length in self.plan.lengths}
+        rng = random.Random(seed)  # noqa: S311 - not for secrets
+        turns = [length for length, slots in orders.items() for _ in slots]
+        rng.shuffle(turns)
+        queues = {length: iter(slots) for length, slots in orders.items()}
+        return [(length, next(queues[length])) for length in turns]
+
+    def _numbered(self, design: Design, items: range, seed: str) -> list[Slot]:
+        """Return an order whose items and controls have numbers that no other chunk uses."""
+        made = schedule(design, seed)
+        behind = self.plan.design.items + self.plan.design.controls * items.start // self.plan.design.items
+        return [
+            msgspec.structs.replace(
+                slot,
+                item=behind + slot.item - design.items if slot.arm is Arm.CONTROL else items.start + slot.item,
+            )
+            for slot in made
+        ]
+
+    async def _send_all(self, prompts: Prompts, found: Found, chunk: tuple[range, int]) -> None:
+        finished, attempts = self._kept()
+        async with LagMeter() as meter:
+            for length, slot in self._order(chunk):
+                if (length, slot.item) not in finished:
+                    await self._send(prompts, found, length, slot, attempts[length, slot.item], meter)
+
+    def _kept(self) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int]]:
+        """Return which items an earlier run finished, and how often each of the others was begun."""
+        seen: dict[tuple[int, int], list[Row]] = defaultdict(list)
+        for row in self.rows.rows:
+            seen[row.length, row.item].append(row)
+        attempts: dict[tuple[int, int], int] = defaultdict(int)
+        finished = set()
+        for place, rows in seen.items():
+            last = max(row.attempt for row in rows)
+            mine = [row for row in rows if row.attempt == last]
+            wanted = 1 if mine[0].arm is Arm.CONTROL else 1 + self.plan.design.repeats
+            if len(mine) == wanted:
+                finished.add(place)
+            else:
+                attempts[place] = last + 1
+        return finished, attempts
+
+    async def _send(
+        self, prompts: Prompts, found: Found, length: int, slot: Slot, attempt: int, meter: LagMeter
+    ) -> None:
+        body = self._protocol.body(prompts.ask(length, slot.item, slot.arm, slot.repeat, attempt))
+        if slot.arm is Arm.WARM:
+            await asyncio.sleep(max(0.0, (self._ready[length, slot.item] - perf_counter_ns()) / 1e9))
+        meter.reset()
+        sent = await self._sender.send(body)
+        wait = found.visible_s if found.visible_s is not None else max(_FALLBACK_WAIT_S, 2 * found.cold_s)
+        self._ready[length, slot.item] = perf_counter_ns() + int(wait * 1e9)
+        self.rows.add(self._row(found, length, slot, attempt, sent, meter.worst))
+
+    def _row(self, found: Found, length: int, slot: Slot, attempt: int, sent: Sent, late: float) -> Row:
+        answer, usage = sent.answer, sent.answer.usage
+        prompt = usage.prompt_tokens if usage else None
+        cached = usage.cached_tokens if usage else None
+        whole = prompt or length + self.plan.suffix
+        expected = expected_cached(whole if self.plan.mode == "replay" else length, whole, self.plan.block)
+        counted = cached if cached is not None or not found.reports else 0
+        return Row(
+            length=length,
+            item=slot.item,
+            arm=slot.arm,
+            repeat=slot.repeat,
+            attempt=attempt,
+            order=len(self.rows.rows),
+            at=(answer.sent - self._began) / 1e9,
+            ttft=answer.ttft,
+            ttfo=None if answer.first_output is None else (answer.first_output - answer.sent) / 1e9,
+            total=answer.seconds,
+            prompt=prompt,
+            cached=cached,
+            output=usage.output_tokens if usage else None,
+            expected=expected,
+            label=label(slot.arm, counted, expected, found.header) if answer.ok else Label.FAILED,
+            status=answer.status,
+            error=answer.error,
+            failure=answer.failure,
+            opened=sent.opened,
+            reads=answer.reads,
+            late=late,
+            id=answer.id,
+        )
+
+    def _pairs(self, found: Found) -> dict[int, list[Pair]]:
+        return {length: pairs_of(self.rows.rows, length, reported=found.reports) for length in self.plan.lengths}
+
+
+def cold_ways(protocol: Protocol, asked: Cold | None) -> Cold:
+    """Return how prompts are made cold: as asked, else the best way that the protocol has.
+
+    Raises:
+        UserError: The protocol does not have that way.
+    """
+    if asked is None:
+        return protocol.cold[0]
+    if asked not in protocol.cold:
+        known = ", ".join(protocol.cold)
+        raise UserError(f"{protocol.title} has no way to be cold called {asked}", "--cold", f"known: {known}")
+    return asked

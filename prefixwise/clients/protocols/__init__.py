@@ -1,0 +1,1 @@
+"""Wire protocols, one a file; the registry walks this folder."""

@@ -1,0 +1,31 @@
+"""The bundled server: salts, a flush, and cached tokens in every usage."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from prefixwise.clients.protocol import PROTOCOLS, Ask, Body, Cold
+from prefixwise.clients.protocols.openai_chat import OpenAIChat
+
+
+class Prefixwise(OpenAIChat):
+    """prefixwise serve's `POST /v1/chat/completions`."""
+
+    name: ClassVar[str] = "prefixwise"
+    title: ClassVar[str] = "prefixwise serve"
+    cold: ClassVar[tuple[Cold, ...]] = (Cold.SALT, Cold.NONCE, Cold.FLUSH)
+    key_variable: ClassVar[str] = ""
+    address: ClassVar[str] = ""
+    length_field: ClassVar[str] = "max_tokens"
+    key_field: ClassVar[str] = "prompt_cache_key"
+    salt_field: ClassVar[str] = "cache_salt"
+    tools_first: ClassVar[bool] = False
+    flush: ClassVar[str] = "/reset_prefix_cache"
+    metrics: ClassVar[str] = "/metrics"
+
+    def extras(self, ask: Ask) -> Body:
+        """Return the fields that keep an answer from ending early."""
+        return {"ignore_eos": True, "min_tokens": ask.max_tokens} if ask.ignore_eos else {}
+
+
+PROTOCOLS.add(Prefixwise.name, Prefixwise())

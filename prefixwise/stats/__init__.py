@@ -1,0 +1,1 @@
+"""Statistics of cache measurements: pure functions over numbers, no clock, no randomness but from a given seed."""
