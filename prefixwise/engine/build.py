@@ -9,16 +9,13 @@ from dataclasses import dataclass
 import msgspec
 import torch
 
-from prefixwise.caches.block_chain import BlockChainCache
 from prefixwise.caches.capacity import KV_SIZE, capacity_in
 from prefixwise.caches.events import Listener, ignore
-from prefixwise.caches.null_cache import NullCache
 from prefixwise.caches.prefix_cache import PrefixCache
-from prefixwise.caches.radix_cache import RadixCache
 from prefixwise.caches.tiers import Tier, Tiers
-from prefixwise.caches.trt_cache import TrtCache
 from prefixwise.core.errors import UserError
 from prefixwise.engine.attention import Attention, SdpaAttention
+from prefixwise.engine.cache_building import make_cache
 from prefixwise.engine.engine import Engine
 from prefixwise.engine.gguf_weights import digest_of_text
 from prefixwise.engine.kv_pool import KvPool
@@ -75,13 +72,17 @@ def build(settings: EngineSettings, warn: Callable[[str], None] = _nobody, liste
         UserError: A setting makes no sense, or the model is not there or cannot be run.
         MissingExtraError: A package is not installed.
     """
+    return assemble(settings, load_for(settings), warn, listener)
+
+
+def load_for(settings: EngineSettings) -> LoadedModel:
+    """Return the model that settings ask for; see `build`."""
     settings.check()
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
     device = choose_device(settings.device)
     dtype = torch.float32 if settings.deterministic else choose_dtype(settings.dtype, device)
-    loaded = load(find_model(settings.model), settings.files / "models", device, dtype)
-    return assemble(settings, loaded, warn, listener)
+    return load(find_model(settings.model), settings.files / "models", device, dtype)
 
 
 def assemble(
@@ -89,14 +90,15 @@ def assemble(
     loaded: LoadedModel,
     warn: Callable[[str], None] = _nobody,
     listener: Listener = ignore,
+    below: type[Tiers] = Tiers,
 ) -> Built:
-    """Return an engine of a model that is loaded; see `build`."""
+    """Return an engine of a model that is loaded, over tiers of the kind `below`; see `build`."""
     settings.check()
     model = loaded.model
     size = settings.block_size
     blocks = _capacity(settings.capacity, model.config, size, model.dtype) or _default_capacity(model, size)
     pool = KvPool(model.config, blocks + 1, size, model.dtype, model.device)
-    cache, tiers = _cache(settings, loaded, pool, blocks, warn, listener)
+    cache, tiers = _cache(settings, loaded, pool, blocks, warn, listener, below)
     attention = _attention(settings, size, model.device)
     executor = TorchExecutor(model, pool, attention, gather=settings.deterministic)
     engine = Engine(
@@ -177,29 +179,22 @@ def _cache(
     blocks: int,
     warn: Callable[[str], None],
     listener: Listener,
+    below: type[Tiers],
 ) -> tuple[PrefixCache, tuple[Tier, ...]]:
     """Return the prefix cache over the pool, and its tiers."""
     size, like = settings.block_size, pool.get(0)
     config, dtype = loaded.model.config, loaded.model.dtype
     host_blocks = _capacity(settings.host, config, size, dtype) or 0
-    if settings.index == "none":
-        return NullCache(blocks, size, listener=listener), ()
     if settings.index == "partial":
-        host = HostStore(host_blocks, like, pinned=pool.get(0).is_cuda) if host_blocks else None
-        cache = TrtCache(blocks, size, host_blocks=host_blocks, device=pool, host=host, listener=listener)
-        return cache, ()
+        host = HostStore(host_blocks, like, pinned=like.is_cuda) if host_blocks else None
+        return make_cache(settings, blocks, listener, device=pool, host_blocks=host_blocks, host=host), ()
     tiers = [host_tier(host_blocks, like, loaded.model.device)] if host_blocks else []
     if settings.disk is not None:
         disk_blocks = _capacity(settings.disk_capacity, config, size, dtype) or 0
         identity = block_identity(loaded, size)
         folder = settings.disk / f"blocks-{digest_of_text(identity)}"
         tiers.append(disk_tier(folder, identity, disk_blocks, like, warn))
-    below = Tiers(tiers, write=settings.write, device=pool)
-    if settings.index == "radix":
-        tree = RadixCache(blocks, size, eviction=settings.eviction, tiers=below, listener=listener)
-        return tree, tuple(tiers)
-    # One more than can be used: block 0 is vLLM's null block.
-    return BlockChainCache(blocks + 1, size, tiers=below, listener=listener), tuple(tiers)
+    return make_cache(settings, blocks, listener, device=pool, tiers=tiers, below=below), tuple(tiers)
 
 
 def block_identity(loaded: LoadedModel, block_size: int) -> str:

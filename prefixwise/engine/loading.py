@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from prefixwise.core.errors import UserError
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.tokenizers.huggingface import load_tokenizer
 from prefixwise.engine.byte_tokenizer import ByteTokenizer
@@ -18,11 +15,12 @@ from prefixwise.engine.gguf_weights import DIGEST, converted
 from prefixwise.engine.model_sources import TRANSFORMERS, ModelSource
 from prefixwise.engine.shapes import shape_named
 from prefixwise.engine.torch_executor import Runnable
+from prefixwise.engine.vocabulary import Vocabulary
 from prefixwise.engine.weights import digest_of, load_model, random_model, read_config, weight_files
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedModel:
+class LoadedModel(Vocabulary):
     """A model that runs.
 
     Attributes:
@@ -36,35 +34,6 @@ class LoadedModel:
     model: Runnable
     tokenizer: PromptTokenizer
     weights: Callable[[], str]
-
-    def decode(self, ids: list[int]) -> str:
-        """Return the text of an answer's ids, without the tokens that structure a prompt."""
-        control = self.tokenizer.control_ids
-        return self.tokenizer.decode([token for token in ids if token not in control])
-
-    def text_prompt(self, text: str) -> list[int]:
-        """Return the ids of a bare prompt; special tokens that are spelt out in it are those tokens."""
-        return _unpacked(self.tokenizer.opening + self.tokenizer.encode_prompt(text))
-
-    def chat_prompt(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Any] | None = None,
-        arguments: Mapping[str, Any] | None = None,
-    ) -> list[int]:
-        """Return the ids of a conversation, rendered by the model's chat template, with the answer's turn opened.
-
-        Raises:
-            UserError: The model has no chat template, or it refuses the conversation.
-        """
-        template = self.tokenizer.template
-        if template is None:
-            raise UserError("the model has no chat template", self.name, "send a bare prompt")
-        try:
-            text = template.render(messages, tools, opens_reply=True, arguments=arguments)
-        except ValueError as problem:
-            raise UserError(str(problem), self.name) from None
-        return _unpacked(self.tokenizer.encode_prompt(text))
 
 
 def load(source: ModelSource, cache: Path, device: torch.device, dtype: torch.dtype) -> LoadedModel:
@@ -102,7 +71,3 @@ def _digest(folder: Path | None) -> str:
     assert folder is not None  # noqa: S101
     kept = folder / DIGEST
     return kept.read_text() if kept.is_file() else digest_of(weight_files(folder))
-
-
-def _unpacked(ids: bytes) -> list[int]:
-    return array("I", ids).tolist()
