@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (
-    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check", "generate", "models"),
+    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check", "generate", "serve", "models"),
     *("rules", "lock", "explain", "schema"),
 )
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]

@@ -20,6 +20,7 @@ from prefixwise.cli import (
     providers,
     rules,
     schema,
+    serve,
     tokens,
     trace,
     why,
@@ -65,6 +66,7 @@ app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 app.command("check", epilog=_EPILOG)(check.check)
 app.command("generate", epilog=_EPILOG)(generate.generate)
+app.command("serve", epilog=_EPILOG)(serve.serve)
 app.command("models", epilog=_EPILOG)(models.models)
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)

@@ -98,10 +98,11 @@ def engine_settings(disk: str | None, cache_dir: str | None, **values: object) -
 
     from prefixwise.core.errors import MissingExtraError
     from prefixwise.engine.settings import EngineSettings
+    from prefixwise.engine.sim_model import SIM
 
     given = {name: value for name, value in values.items() if value is not None}
     settings = EngineSettings(disk=Path(disk) if disk else None, files=cache_folder(cache_dir), **given)  # type: ignore[arg-type]
     settings.check()
-    if importlib.util.find_spec("torch") is None:
+    if not settings.model.startswith(SIM) and importlib.util.find_spec("torch") is None:
         raise MissingExtraError("the bundled engine", "engine")
     return settings

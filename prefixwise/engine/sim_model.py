@@ -18,7 +18,7 @@ from prefixwise.caches.events import Listener, ignore
 from prefixwise.caches.prefix_cache import DISK, HOST
 from prefixwise.caches.tiers import Tier, Tiers
 from prefixwise.core.errors import UserError
-from prefixwise.engine.byte_tokenizer import ByteTokenizer
+from prefixwise.engine.byte_tokenizer import CLOSE, ByteTokenizer
 from prefixwise.engine.cache_building import make_cache
 from prefixwise.engine.engine import Engine
 from prefixwise.engine.executor import Executor, Piece
@@ -27,6 +27,8 @@ from prefixwise.engine.vocabulary import Vocabulary
 
 SIM = "sim:"
 _LETTERS = b"etaoin shrdlu"
+_END_BELOW = 4
+"""Of 256 tokens, so many end an answer."""
 _CAPACITY = "200ktokens"
 
 
@@ -112,7 +114,8 @@ class SimExecutor(Executor):
 
     def _letter(self, piece: Piece) -> int:
         place = f"{self._model.seed} {piece.tokens[-1]} {piece.start + len(piece.tokens)}"
-        return _LETTERS[hashlib.blake2b(place.encode(), digest_size=1).digest()[0] % len(_LETTERS)]
+        digest = hashlib.blake2b(place.encode(), digest_size=2).digest()
+        return CLOSE if digest[1] < _END_BELOW else _LETTERS[digest[0] % len(_LETTERS)]
 
 
 class SimVocabulary(Vocabulary):
@@ -159,6 +162,7 @@ def sim_engine(
         vocabulary.decode,
         context=min(model.context, settings.context or model.context),
         vocabulary=259,
+        ends=(CLOSE,),
         token_budget=settings.token_budget,
         most_running=settings.most_running,
         order=settings.order,

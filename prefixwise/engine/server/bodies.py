@@ -1,19 +1,20 @@
 """Request bodies of the API, and the objects that it answers with.
 
 The shapes are those of OpenAI's Chat Completions and Completions, with vLLM's additions (`cache_salt`, `top_k`,
-`stop_token_ids`, `ignore_eos`). What would change an answer and is not done here is refused by name; other fields that are
-not known are passed over, as vLLM does.
+`stop_token_ids`, `ignore_eos`). What would change an answer and is not done here is refused by name; other fields that
+are not known are passed over, as vLLM does.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from prefixwise.core.errors import UserError
 from prefixwise.engine.request import Account, Sampling
 
+T = TypeVar("T")
 _MOST_STOPS = 16
 # Fields that change an answer, with the values that change nothing.
 _REFUSED: dict[str, tuple[Any, ...]] = {
@@ -106,13 +107,15 @@ class ChatBody(Body, frozen=True):
 class TextBody(Body, frozen=True):
     """The body of a completion: one prompt or several, as text or as ids."""
 
-    prompt: str | list[str] | list[int] | list[list[int]] | list[Any] = ""
+    prompt: Any = ""
 
     def prompts(self) -> list[str | list[int]]:
         """Return the prompts one by one. Raises UserError for a mixture."""
         given = self.prompt
         if isinstance(given, str):
             return [given]
+        if not isinstance(given, list):
+            raise UserError("prompt is neither text nor a list")
         if all(isinstance(item, int) and not isinstance(item, bool) for item in given):
             return [given]
         if all(isinstance(item, str) for item in given):
@@ -152,10 +155,7 @@ def decode_tokenize(data: bytes) -> TokenizeBody:
     return body
 
 
-Kind = Any
-
-
-def _decode(data: bytes, kind: Kind) -> Any:
+def _decode(data: bytes, kind: type[T]) -> T:
     try:
         raw = msgspec.json.decode(data)
     except (msgspec.MsgspecError, RecursionError, ValueError):

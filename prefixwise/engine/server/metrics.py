@@ -89,7 +89,8 @@ class Metrics:
         """Return the page, over all engines."""
 
         def total(field: str) -> float:
-            return sum(getattr(engine, field) for engine in engines)
+            values: list[float] = [getattr(engine, field) for engine in engines]
+            return sum(values)
 
         usage = total("usage") / len(engines)
         figures: tuple[tuple[str, str, float], ...] = (
@@ -105,21 +106,21 @@ class Metrics:
         )
         lines: list[str] = []
         for name, kind, value in figures:
-            lines += [f"# TYPE {_family(name)} {kind}", f"{name}{{{self._labels}}} {value:.10g}"]
+            lines += [f"# TYPE {name} {kind}", f"{name}{{{self._labels}}} {value:.10g}"]
         finished: Counter[str] = Counter()
         for engine in engines:
             finished.update(engine.finished)
-        lines.append("# TYPE vllm:request_success counter")
+        lines.append("# TYPE vllm:request_success_total counter")
         lines += [
             f'vllm:request_success_total{{{self._labels},finished_reason="{reason}"}} {finished[reason]}'
             for reason in ("stop", "length")
         ]
-        lines.append("# TYPE prefixwise:requests_ended counter")
+        lines.append("# TYPE prefixwise:requests_ended_total counter")
         lines += [
             f'prefixwise:requests_ended_total{{{self._labels},reason="{reason}"}} {count}'
             for reason, count in sorted(finished.items())
         ]
-        lines.append("# TYPE prefixwise:cached_tokens counter")
+        lines.append("# TYPE prefixwise:cached_tokens_total counter")
         lines += [
             f'prefixwise:cached_tokens_total{{{self._labels},tier="{tier}"}} {count}'
             for tier, count in sorted(self._by_tier.items())
@@ -130,7 +131,3 @@ class Metrics:
         ):
             lines += [f"# TYPE {name} histogram", *histogram.lines(name, self._labels)]
         return "\n".join(lines) + "\n"
-
-
-def _family(name: str) -> str:
-    return name.removesuffix("_total")
