@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are up to date.
 
-`docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, and the README's report is
-what the command really prints.
+`docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, `docs/configuration.md` a
+table of every key, and the README's report is what the command really prints.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (
     *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check", "generate", "serve", "models"),
-    *("rules", "lock", "explain", "schema"),
+    *("rules", "lock", "explain", "config", "init", "schema"),
 )
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
+KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
+ENTRIES = ("<!-- entries:begin -->", "<!-- entries:end -->")
 
 
 def run(*arguments: str) -> str:
@@ -61,16 +63,50 @@ def rules_page() -> str:
 def readme() -> str:
     """Return the README with its report renewed."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
     shown = f"```text\n$ prefixwise {' '.join(REPORT)}\n{run(*REPORT).rstrip()}\n```"
-    return f"{before}{BEGIN}\n{shown}\n{END}{after}"
+    return _between(text, (BEGIN, END), shown)
+
+
+def configuration_page() -> str:
+    """Return `docs/configuration.md` with its tables of keys renewed."""
+    sys.path.insert(0, str(ROOT))
+    from prefixwise.core.config.keys import KeyPage, key_pages
+    from prefixwise.core.config.settings import PromptEntry
+
+    def row(page: KeyPage) -> str:
+        return f"| `{page.name}` | {page.summary} | {_code(page.default)} | {_code(page.example)} |"
+
+    head = "| key | what it says | default | example |\n| --- | --- | --- | --- |"
+    pages = key_pages()
+    groups = (("each file", True), ("the whole run", False))
+    tables = [
+        "\n".join([f"For {whose}:\n\n{head}", *(row(page) for page in pages if page.per_file is per_file)])
+        for whose, per_file in groups
+    ]
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = _between(text, KEYS, "\n\n".join(tables))
+    return _between(text, ENTRIES, "\n".join([head, *map(row, key_pages(PromptEntry))]))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else "–"
+
+
+def _between(text: str, marks: tuple[str, str], new: str) -> str:
+    before, _, rest = text.partition(marks[0])
+    _, _, after = rest.partition(marks[1])
+    return f"{before}{marks[0]}\n{new}\n{marks[1]}{after}"
 
 
 def main() -> int:
     """Write or check every page; return the exit code."""
     stale = []
-    pages = (("docs/cli.md", cli_page()), ("docs/lint-rules.md", rules_page()), ("README.md", readme()))
+    pages = (
+        ("docs/cli.md", cli_page()),
+        ("docs/lint-rules.md", rules_page()),
+        ("docs/configuration.md", configuration_page()),
+        ("README.md", readme()),
+    )
     for path, text in ((ROOT / name, text) for name, text in pages):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path)

@@ -77,6 +77,15 @@ def a_ttl_order(scene: Scene) -> list[Exchange]:
     return _five_places(scene, ttls)
 
 
+@breaker(
+    "ttl-unsupported", "anthropic", RIGHT,
+    ("/request/system/*/cache_control", "/request/tools/*/cache_control", *REFUSED),
+)  # fmt: skip
+def a_ttl_unknown(scene: Scene) -> list[Exchange]:
+    """A marker asks for two hours, which nobody offers."""
+    return _five_places(scene, ("2h" if scene.is_broken else "1h", None, None, None, "5m"))
+
+
 @breaker("breakpoint-below-minimum", "anthropic", RIGHT, ("/request/system/*/text",), comparison=ANTHROPIC_11)
 def a_too_short(scene: Scene) -> list[Exchange]:
     """What ends at the marker is shorter than the least that is cached; the twin has an appendix more."""

@@ -248,6 +248,17 @@ def shared_person(scene: Scene) -> list[Exchange]:
     return _for_tenants(scene, author, joined(*sections[:2], line, *sections[2:]))
 
 
+@breaker("placeholder-unrendered", "openai", (Variant.RIGHT,), SYSTEM, costs=False)
+def unfilled_gap(scene: Scene) -> list[Exchange]:
+    """A template is sent as it is written; in the twin it is filled in."""
+    author = scene.author()
+    sections = author.sections(PROMPT_TOKENS)
+    branch = Author(scene.base, author.domain).name()
+    place = "{{ branch_name }}" if scene.is_broken else branch
+    line = f"All of this holds for the branch of {place} alone."
+    return [gpt(ask, joined(*sections[:2], line, *sections[2:])) for ask in asks(scene, author)]
+
+
 def _for_tenants(scene: Scene, author: Author, system: str) -> list[Exchange]:
     tenants = scene.base.sample(banks.LAST, 6)
     exchanges = [gpt(ask, system) for ask in asks(scene, author)]

@@ -273,9 +273,6 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
         notes.append("One request has nothing to share: `tokens` shows what it is made of, `diff` compares two.")
     absent = [field for field in result.by if _is_absent(rows, field)]
     notes.extend(f"No {field} was found in any record{_advice(field)}." for field in absent)
-    broken = sum(file.broken for file in corpus.inputs)
-    if broken:
-        notes.append(f"{_plural(broken, 'broken record')} skipped; --strict makes the first one an error.")
     notes.extend(log_notes(corpus))
     if corpus.index is not None and all(start != start for start in rows.start):
         ended = any(end == end for end in rows.end)

@@ -1,4 +1,4 @@
-"""What a reader must know of the log behind the figures: joined, left-out, aborted, cut and partial records."""
+"""What a reader must know of the log behind the figures: broken, joined, left-out, aborted, cut and partial records."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _SAID = {
 def log_notes(corpus: Corpus) -> list[str]:
     """Return one sentence for each thing that makes the log differ from what the model was sent."""
     notes = []
+    broken = sum(file.broken for file in corpus.inputs)
+    if broken:
+        notes.append(f"{broken:,} broken record{_s(broken)} skipped; --strict makes the first one an error.")
     joined = sum(file.joined for file in corpus.inputs)
     if joined:
         notes.append(f"{joined:,} more record{_s(joined)} told of calls that were known already; they were joined.")

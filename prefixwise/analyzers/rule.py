@@ -59,6 +59,7 @@ class Rule(ABC):
         deployable: Whether a single change between two stable stretches is a deployment and no fault.
         variants_are_meant: Whether several forms side by side, none of which changes inside a conversation, are an
             experiment and no fault.
+        of_whole_file: Whether it is about a file and not about a place in it, though it names one.
     """
 
     name: ClassVar[str]
@@ -74,6 +75,7 @@ class Rule(ABC):
     everywhere: ClassVar[bool] = False
     deployable: ClassVar[bool] = True
     variants_are_meant: ClassVar[bool] = True
+    of_whole_file: ClassVar[bool] = False
 
     @property
     def page(self) -> str:
@@ -168,15 +170,29 @@ def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     Raises:
         UserError: One of them matches no rule.
     """
-    chosen = {name for wanted in select for name in _matching(wanted)} or set(RULES.names())
-    return frozenset(chosen - {name for unwanted in ignore for name in _matching(unwanted)})
+    return (rules_matching(select) or frozenset(RULES.names())) - rules_matching(ignore)
 
 
-def _matching(wanted: str) -> list[str]:
+def rules_matching(wanted: Iterable[str], where: str = "--select, --ignore") -> frozenset[str]:
+    """Return the names of the rules that are meant by names, codes or beginnings of codes, with commas between.
+
+    Args:
+        wanted: Any of these.
+        where: Where they stand, for the message.
+
+    Raises:
+        UserError: One of them matches no rule.
+    """
+    return frozenset(name for one in wanted for part in one.split(",") for name in _matching(part.strip(), where))
+
+
+def _matching(wanted: str, where: str) -> list[str]:
     by_code = [rule.name for rule in RULES if wanted and rule.code.lower().startswith(wanted.lower())]
     if by_code:
         return by_code
     try:
         return [RULES.get(wanted).name]
     except UserError as error:
-        raise UserError(f"{error.what}, nor a code that begins so", "--select, --ignore", error.help) from None
+        near = error.help.partition("known:")[0]
+        what = f"{error.what}, nor a code that begins so"
+        raise UserError(what, where, f"{near}`prefixwise rules` lists them") from None

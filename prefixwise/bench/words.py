@@ -16,7 +16,7 @@ import msgspec
 from prefixwise.core.errors import UserError
 
 Count = Callable[[str], Awaitable[int]]
-"""Returns how many tokens a prompt of this text has, all that is around it included."""
+"""Returns how many tokens a prompt with these words has, all that is around them included."""
 
 _COMMON = """
 time year people way day man thing world life hand part place case point number group problem fact home water room
@@ -25,7 +25,11 @@ father power hour game line end member law car city name team minute idea body b
 health person art war history party result change morning reason research girl guy moment air teacher force
 """
 _CANDIDATES = tuple(_COMMON.split())
-_NONCE_BITS = 64
+NONCE_TOKENS = 16
+"""Letters of a nonce. Each holds four bits, so two nonces begin alike now and then: a cache of single tokens finds
+that beginning, but nothing behind it."""
+
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
@@ -54,23 +58,26 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
 
 def nonce(run: str, item: int, attempt: int = 0) -> str:
-    """Return 16 hexadecimal digits that belong to one item of one run; another attempt has other ones."""
-    said = f"{run}/{item}/{attempt}".encode()
-    return hashlib.blake2b(said, digest_size=_NONCE_BITS // 8).hexdigest()
+    """Return 16 single letters that belong to one item of one run; another attempt has other ones.
+
+    Letters with spaces between them are a token each in nearly every vocabulary, so that all nonces are equally long;
+    digits and longer strings are not.
+    """
+    said = hashlib.blake2b(f"{run}/{item}/{attempt}".encode(), digest_size=NONCE_TOKENS // 2).hexdigest()
+    return " ".join(said.translate(_LETTERS))
 
 
-async def vocabulary(count: Count, framed: Callable[[str], str]) -> Vocabulary:
+async def vocabulary(count: Count) -> Vocabulary:
     """Find out which words are one token, with about as many countings as there are words that are not.
 
     Args:
-        count: Counts a prompt.
-        framed: Puts words into a prompt as it will be sent, nonce and all.
+        count: Counts a prompt, framed as it will be sent, nonce and all.
 
     Raises:
         UserError: Hardly any word is one token.
     """
-    around = await count(framed(""))
-    words = await _single(count, framed, around, _CANDIDATES)
+    around = await count("")
+    words = await _single(count, around, _CANDIDATES)
     if len(words) < len(_CANDIDATES) // 4:
         raise UserError(
             f"only {len(words)} of {len(_CANDIDATES)} common words are one token here",
@@ -79,13 +86,13 @@ async def vocabulary(count: Count, framed: Callable[[str], str]) -> Vocabulary:
     return Vocabulary(tuple(words), around)
 
 
-async def _single(count: Count, framed: Callable[[str], str], around: int, words: Sequence[str]) -> list[str]:
+async def _single(count: Count, around: int, words: Sequence[str]) -> list[str]:
     """Return those of `words` that add one token each: all at once where they do, else by halves."""
-    added = await count(framed("".join(f" {word}" for word in words))) - around
+    added = await count("".join(f" {word}" for word in words)) - around
     if added == len(words):
         return list(words)
     if len(words) == 1:
         return []
     half = len(words) // 2
-    first = await _single(count, framed, around, words[:half])
-    return first + await _single(count, framed, around, words[half:])
+    first = await _single(count, around, words[:half])
+    return first + await _single(count, around, words[half:])

@@ -10,10 +10,12 @@ import typer
 from prefixwise import __version__
 from prefixwise.cli import (
     check,
+    config,
     diff,
     explain,
     generate,
     hitrate,
+    init,
     lint,
     lock,
     models,
@@ -71,6 +73,8 @@ app.command("models", epilog=_EPILOG)(models.models)
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("explain", epilog=_EPILOG)(explain.explain)
+app.command("config", epilog=_EPILOG)(config.config)
+app.command("init", epilog=_EPILOG)(init.init)
 app.command("schema", epilog=_EPILOG)(schema.schema)
 
 

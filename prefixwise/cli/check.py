@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(
+    ctx: typer.Context,
     builder: Annotated[
         str,
         typer.Argument(metavar="MODULE:FUNCTION", help="What builds the prompt: package.module:name, file.py:name."),
@@ -64,7 +65,9 @@ def check(
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ExcerptMode = "masked",
+    excerpts: o.ExcerptMode = None,
+    config: o.Config = None,
+    isolated: o.Isolated = False,
     quiet: o.Quiet = False,
     no_progress: o.NoProgress = False,
     color: o.Color = "auto",
@@ -85,12 +88,14 @@ def check(
     from prefixwise.analyzers.builder_check.failures import BuilderError
     from prefixwise.analyzers.builder_check.report import check_report, exit_code
     from prefixwise.analyzers.builder_check.variables import without_secrets
+    from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.core.excerpt import Excerpts
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
+    settings = configurations(ctx, config, isolated=isolated, excerpts=excerpts).here.settings
     environ, replaced = without_secrets(os.environ, pass_env or ())
     asked = builder_of(builder, call, python or _active_python(), str(Path.cwd()), environ)
     asked = _with(asked, timeout=timeout, network=allow_network)
@@ -100,7 +105,7 @@ def check(
     except BuilderError as problem:
         _show_stderr(problem.stderr, console)
         raise
-    document = check_report(checked, min_tokens, Excerpts(excerpts))
+    document = check_report(checked, min_tokens, Excerpts(settings.excerpts))
     emit(document, outputs, console)
     raise typer.Exit(exit_code(checked, document))
 

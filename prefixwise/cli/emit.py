@@ -13,6 +13,7 @@ from prefixwise.cli.console import Console, Screen
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
 from prefixwise.reports.format import FORMATS, Format
+from prefixwise.workflows.finding_sources import with_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,13 @@ class Outputs:
     files: tuple[tuple[Format, Path], ...] = ()
 
 
-def parse_outputs(output_format: str, *, json: bool = False, reports: Sequence[str] = ()) -> Outputs:
+def parse_outputs(
+    output_format: str, *, json: bool = False, reports: Sequence[str] = (), where: str = "--output-format"
+) -> Outputs:
     """Read `--output-format`, `--json` (which wins) and every `--report F=PATH`.
 
     Call it before the work starts: it raises UserError for an unknown format, a spec that is none, a
-    folder that does not exist, or a file that two reports want.
+    folder that does not exist, or a file that two reports want. `where` says where the format was named.
     """
     files: list[tuple[Format, Path]] = []
     for spec in reports:
@@ -35,7 +38,7 @@ def parse_outputs(output_format: str, *, json: bool = False, reports: Sequence[s
         if any(os.path.realpath(path) == os.path.realpath(other) for _, other in files):
             raise UserError("two reports go to one file", where=f"--report {spec}", help="give each its own path")
         files.append((form, path))
-    return Outputs(_format("json" if json else output_format, "--output-format"), tuple(files))
+    return Outputs(_format("json" if json else output_format, where), tuple(files))
 
 
 def emit(report: Report, outputs: Outputs, console: Console | None = None) -> None:
@@ -49,6 +52,8 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
     """
     console = console or Console()
     screen = console.out
+    if any(form.reads_sources for form in (outputs.stdout, *(form for form, _ in outputs.files))):
+        report = with_sources(report)
     _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
     if not outputs.stdout.carries_notes:
         _say_notes(report, console)

@@ -10,6 +10,7 @@ from prefixwise.cli import options as o
 
 
 def hitrate(
+    ctx: typer.Context,
     paths: Annotated[
         list[str], typer.Argument(metavar="PATHS...", help="Logs, traces, folders, globs, or - for standard input.")
     ],
@@ -21,7 +22,9 @@ def hitrate(
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ExcerptMode = "masked",
+    excerpts: o.ExcerptMode = None,
+    config: o.Config = None,
+    isolated: o.Isolated = False,
     tokenizer: o.Tokenizers = None,
     chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
@@ -53,6 +56,7 @@ def hitrate(
     from prefixwise.analyzers.requirements import parse_condition
     from prefixwise.caches.capacity import for_model
     from prefixwise.caches.rulebook import Rulebook
+    from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read, read_options, refuse_overwriting
@@ -61,6 +65,7 @@ def hitrate(
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
+    settings = configurations(ctx, config, isolated=isolated, rules=rules, excerpts=excerpts).here.settings
     reading = read_options(
         input_format,
         record_path,
@@ -76,13 +81,13 @@ def hitrate(
     under = for_model(under or (), model_shape)
     check_arguments(under, by or ())
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
-    book = Rulebook(rules or ())
+    book = Rulebook(settings.rules)
     refuse_overwriting([path for _, path in outputs.files], paths)
     choose = chooser(tokenizer or (), chat_template or ())
     corpus = read(paths, reading, console, choose)
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
-    shown = Excerpts(excerpts)
+    shown = Excerpts(settings.excerpts)
     result = hit_rate(corpus, under, by or (), shown, book)
     document = hit_rate_report(corpus, result, conditions, shown)
     emit(document, outputs, console)

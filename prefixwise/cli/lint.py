@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,37 +11,66 @@ from prefixwise.cli import options as o
 
 
 def lint(
+    ctx: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(
             metavar="PATHS...",
-            help="Logs, prompt files, templates, code, folders, globs, or - for a log on standard input.",
+            help="Logs, prompt files, templates, code, folders, globs, or - for standard input: a log by default.",
         ),
     ],
     select: o.Select = None,
     ignore: o.Ignore = None,
-    fail_on: o.FailOn = "error",
+    extend_select: o.ExtendSelect = None,
+    extend_ignore: o.ExtendIgnore = None,
+    fail_on: o.FailOn = None,
+    exit_zero: o.ExitZero = False,
+    statistics: Annotated[bool, typer.Option("--statistics", help="Also count the findings of each rule.")] = False,
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
-    provider: Annotated[
-        str | None, typer.Option("--provider", metavar="NAME", help="Whose API the prompt files go to.")
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="FILE", envvar="PREFIXWISE_BASELINE", help="Do not tell the findings that it knows."
+        ),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Model that reads the prompt files.")
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline", metavar="FILE", help="Write the findings of today to it: they are known then."
+        ),
     ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Take out of the baseline what is not there any more.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="REF", help="Tell only what stands on lines that changed since this commit."),
+    ] = None,
+    stdin_filename: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
+        ),
+    ] = None,
+    provider: o.Provider = None,
+    model: o.Model = None,
     syntax: Annotated[
         str | None,
         typer.Option("--syntax", metavar="NAME", help="How placeholders of the prompt files are written (jinja, …)."),
     ] = None,
     rules: o.Rules = None,
-    output_format: o.OutputFormat = "text",
+    output_format: o.ConfiguredFormat = None,
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ExcerptMode = "masked",
+    excerpts: o.ExcerptMode = None,
+    config: o.Config = None,
+    isolated: o.Isolated = False,
+    jobs: o.Jobs = None,
     tokenizer: o.Tokenizers = None,
     chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
@@ -64,32 +94,46 @@ def lint(
       prefixwise lint requests.jsonl
       prefixwise lint prompts/ src/ --fail-on warning
       prefixwise lint . --show-files
+      prefixwise lint . --write-baseline prefixwise-baseline.json
+      prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
-    from pathlib import Path
+    from functools import partial
 
-    from prefixwise.analyzers.lint.report import lint_report
-    from prefixwise.analyzers.lint.run import lint_log
-    from prefixwise.analyzers.rule import chosen_rules
+    from prefixwise.analyzers.configured import Configured
     from prefixwise.analyzers.static.context import PromptContext
-    from prefixwise.analyzers.static.discovery import discover
-    from prefixwise.analyzers.static.file_kinds import FileKind
-    from prefixwise.analyzers.static.files_report import files_report, source_files
-    from prefixwise.analyzers.static.lint import lint_sources
-    from prefixwise.analyzers.static.lock import read_lock
-    from prefixwise.analyzers.static.locked import locked_findings
-    from prefixwise.caches.rulebook import Rulebook
+    from prefixwise.analyzers.static.files_report import files_report
+    from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative
+    from prefixwise.cli.emit import emit, parse_outputs, write_whole
+    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
     from prefixwise.cli.tokenizing import chooser
-    from prefixwise.core.errors import UserError
-    from prefixwise.core.excerpt import Excerpts
-    from prefixwise.core.finding import Level
+    from prefixwise.workflows.linting import LintAsked, files_of
+    from prefixwise.workflows.linting import lint as run_lint
+    from prefixwise.workflows.silencing import Silencing
 
     console = Console(color, quiet=quiet, progress=not no_progress)
-    outputs = parse_outputs(output_format, json=json, reports=report or ())
-    wanted = chosen_rules(select or (), ignore or ())
+    configured = configurations(
+        ctx,
+        config,
+        isolated=isolated,
+        json=json,
+        select=select,
+        ignore=ignore,
+        extend_select=extend_select,
+        extend_ignore=extend_ignore,
+        fail_on=fail_on,
+        exit_zero=exit_zero,
+        provider=provider,
+        model=model,
+        rules=rules,
+        output_format=output_format,
+        baseline=baseline,
+        excerpts=excerpts,
+        jobs=jobs,
+    )
+    here = configured.here
+    outputs = parse_outputs(here.settings.output_format, reports=report or (), where=here.where("output-format"))
     reading = read_options(
         input_format,
         record_path,
@@ -102,27 +146,31 @@ def lint(
         replica=replica_field,
         salt=salt_field,
     )
-    book = Rulebook(rules or ())
-    files = discover(relative(paths))
-    refuse_overwriting([path for _, path in outputs.files], [file.path for file in files.found])
+    silencing = Silencing(
+        baseline=Path(here.settings.baseline) if here.settings.baseline else None,
+        write=write_baseline,
+        update=update_baseline,
+        since=since,
+    )
+    unsaved, text = text_on_stdin(paths, stdin_filename, locked=locked, since=since)
+    asked = LintAsked(
+        paths=tuple(relative(paths)),
+        configured=Configured(configured, PromptContext(syntax=syntax or "")),
+        settings=here.settings,
+        lock=Path("prefixwise.lock") if locked else None,
+        statistics=statistics,
+        silencing=silencing,
+        unsaved=unsaved,
+        text=text,
+    )
+    files = files_of(asked)
+    written = [*(path for _, path in outputs.files), *silencing.written]
+    refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
-    if not files.found:
-        raise UserError("nothing to lint", ", ".join(paths), "see --show-files", exit_code=3)
-    linted = sources = None
-    logs = [file.path for file in files.found if file.kind is FileKind.LOG]
-    others = source_files(files.found)
-    if logs:
-        with read_twice(logs, reading, console, chooser(tokenizer or (), chat_template or ())) as (corpus, again):
-            linted = lint_log(corpus, again, wanted, book, Excerpts(excerpts))
-    if others:
-        known = PromptContext(provider=provider or "", model=model or "", syntax=syntax or "")
-        beside = source_files(files.beside)
-        sources = lint_sources(others, wanted, known, excerpts=Excerpts(excerpts), beside=beside)
-        if locked:
-            held = locked_findings(others, read_lock(Path("prefixwise.lock")), context=known)
-            sources = sources.with_findings(finding for finding in held if finding.rule in wanted)
-    document = lint_report(linted, sources, None if fail_on == "never" else Level(fail_on))
+    choose = chooser(tokenizer or (), chat_template or ())
+    read_logs = partial(read_twice, options=reading, console=console, choose=choose)
+    document = run_lint(asked, files, read_logs, write_whole)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

@@ -17,7 +17,8 @@ OutputFormat = Annotated[
         "--output-format",
         metavar="FORMAT",
         envvar="PREFIXWISE_OUTPUT_FORMAT",
-        help="Write this format to stdout: text, concise, json, csv, markdown.",
+        help="Write this format to stdout: text (or full), concise, json, csv, markdown, html, "
+        "sarif, gitlab, junit, github, rdjson.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON: short for --output-format json.")]
@@ -26,9 +27,10 @@ Reports = Annotated[
     typer.Option("--report", metavar="FORMAT=PATH", help="Also write the report to a file. May be repeated."),
 ]
 ExcerptMode = Annotated[
-    Literal["none", "masked", "full"],
+    Literal["none", "masked", "full"] | None,
     typer.Option(
-        "--excerpts", help="Show none of the prompts' own text, up to 40 characters with secrets masked, or all of it."
+        "--excerpts",
+        help="Show none of the prompts' own text, up to 40 characters with secrets masked (the default), or all of it.",
     ),
 ]
 Color = Annotated[
@@ -112,9 +114,14 @@ Require = Annotated[
     ),
 ]
 FailOn = Annotated[
-    Literal["error", "warning", "info", "never"],
-    typer.Option("--fail-on", help="Exit with 1 on a finding of this level or worse."),
+    Literal["error", "warning", "info", "never"] | None,
+    typer.Option(
+        "--fail-on",
+        envvar="PREFIXWISE_FAIL_ON",
+        help="Exit with 1 on a finding of this level or worse; by default error.",
+    ),
 ]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Never exit with 1: the same as --fail-on never.")]
 Select = Annotated[
     list[str] | None,
     typer.Option(
@@ -125,6 +132,16 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option(
         "--ignore", metavar="RULE", help="Leave out these rules: a name, a code, or how codes begin. May be repeated."
+    ),
+]
+ExtendSelect = Annotated[
+    list[str] | None,
+    typer.Option("--extend-select", metavar="RULE", help="Run these rules beside those selected. May be repeated."),
+]
+ExtendIgnore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--extend-ignore", metavar="RULE", help="Leave out these rules beside those ignored. May be repeated."
     ),
 ]
 Rules = Annotated[
@@ -139,5 +156,38 @@ By = Annotated[
     list[str] | None,
     typer.Option(
         "--by", metavar="FIELD", help="Split by model, tenant, session, family, replica or provider. May be repeated."
+    ),
+]
+
+# -- the configuration ------------------------------------------------------------------------------------
+
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        envvar="PREFIXWISE_CONFIG",
+        help="Take this configuration for all files instead of the one nearest to each.",
+    ),
+]
+Isolated = Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")]
+ConfiguredFormat = Annotated[str | None, OutputFormat.__metadata__[0]]
+Provider = Annotated[
+    str | None,
+    typer.Option("--provider", metavar="NAME", envvar="PREFIXWISE_PROVIDER", help="Whose API the prompt files go to."),
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", envvar="PREFIXWISE_MODEL", help="Model that reads the prompt files."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=0,
+        envvar="PREFIXWISE_JOBS",
+        help="Processes that read sources; 0, the default: as many as pay.",
     ),
 ]

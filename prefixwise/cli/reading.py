@@ -118,6 +118,31 @@ def standard_input() -> io.BufferedReader:
     return cast("io.BufferedReader", sys.stdin.buffer)
 
 
+def text_on_stdin(paths: Sequence[str], filename: str | None, *, locked: bool, since: str | None) -> tuple[str, bytes]:
+    """Return the path under which standard input is linted, and its text; nothing where it is a log, or not asked for.
+
+    Raises:
+        UserError: Something else is to be linted with it, or something is asked that only files can tell.
+    """
+    import os
+
+    from prefixwise.analyzers.static.file_kinds import FileKind, of_unsaved
+    from prefixwise.core.errors import UserError
+    from prefixwise.corpus.sources import STDIN
+
+    if filename is None:
+        return "", b""
+    if list(paths) != [STDIN] or not filename or filename == STDIN:
+        raise UserError(
+            "a name for standard input goes with - alone", "--stdin-filename", "lint - --stdin-filename a.md"
+        )
+    if locked or since is not None:
+        option = "--locked" if locked else "--since"
+        raise UserError("only what stands in files can be held against that", option, "leave it out")
+    path = relative([filename])[0].replace(os.sep, "/")
+    return (path, standard_input().read()) if of_unsaved(path) is not FileKind.LOG else ("", b"")
+
+
 def secret_key(path: Path | None, console: Console) -> bytes:
     """Return the secret for prefix ids from `path`, by default a file in the user's settings folder.
 

@@ -19,6 +19,7 @@ _CHUNK = 1 << 16
 
 
 def why(
+    ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="PATHS...", help="Logs of requests, folders, globs, or - for standard input."),
@@ -48,7 +49,9 @@ def why(
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
-    excerpts: o.ExcerptMode = "masked",
+    excerpts: o.ExcerptMode = None,
+    config: o.Config = None,
+    isolated: o.Isolated = False,
     tokenizer: o.Tokenizers = None,
     chat_template: o.ChatTemplates = None,
     input_format: o.InputFormat = None,
@@ -87,6 +90,7 @@ def why(
     from prefixwise.analyzers.why.request_report import request_report
     from prefixwise.caches.policy import parse_policy
     from prefixwise.caches.rulebook import Rulebook
+    from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.folder import write_folder
@@ -96,6 +100,7 @@ def why(
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
+    settings = configurations(ctx, config, isolated=isolated, rules=rules, excerpts=excerpts).here.settings
     if every:
         _check_all(outputs.stdout.name, report, request)
     _check_repro(repro, request, seed)
@@ -115,7 +120,11 @@ def why(
         replica=replica_field,
         salt=salt_field,
     )
-    book, choose, shown = Rulebook(rules or ()), chooser(tokenizer or (), chat_template or ()), Excerpts(excerpts)
+    book, choose, shown = (
+        Rulebook(settings.rules),
+        chooser(tokenizer or (), chat_template or ()),
+        Excerpts(settings.excerpts),
+    )
     refuse_overwriting([path for _, path in outputs.files], files)
     with read_twice(files, reading, console, choose) as (corpus, again):
         linted = lint_log(corpus, again, RULES.names(), book, shown)

@@ -192,7 +192,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         flow: How a volatile value gets from its source to the prompt.
         tokens_lost, usd_lost: What it cost; never more than what was really uncached.
         evidence: What in the input supports it apart from the difference.
-        fingerprint: Stays the same when lines move and values change.
+        fingerprint: Stays the same when lines move and values change; tells the findings of a rule in a file apart.
         also_rules: Other kinds that show in the same places, behind this one.
     """
 

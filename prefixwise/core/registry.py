@@ -31,6 +31,7 @@ class Registry(Generic[T]):
         self._package = package
         self._group = group
         self._entries: dict[str, T] = {}
+        self._aliases: dict[str, str] = {}
         self._walked = False
 
     def add(self, name: str, thing: T) -> T:
@@ -40,6 +41,10 @@ class Registry(Generic[T]):
         self._entries[name] = thing
         return thing
 
+    def alias(self, other: str, name: str) -> None:
+        """Let `get` find the entry called `name` under a second name, which no list shows."""
+        self._aliases[other] = name
+
     def decorate(self, name: str) -> Callable[[T], T]:
         """Return a decorator that registers what it decorates under `name`."""
         return lambda thing: self.add(name, thing)
@@ -47,9 +52,10 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """Return the entry called `name`. Raises UserError with the nearest name otherwise."""
         self._walk()
-        if name in self._entries:
-            return self._entries[name]
-        near = difflib.get_close_matches(name, self._entries, n=1)
+        meant = self._aliases.get(name, name)
+        if meant in self._entries:
+            return self._entries[meant]
+        near = difflib.get_close_matches(name, [*self._entries, *self._aliases], n=1)
         hint = f"did you mean {near[0]}? " if near else ""
         raise UserError(
             f"there is no {self.kind} called {name[:100]!r}", help=f"{hint}known: {', '.join(sorted(self._entries))}"

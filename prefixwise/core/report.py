@@ -147,6 +147,13 @@ class InputFile(msgspec.Struct, frozen=True):
     """(Why, how many) of calls that no model computed."""
 
 
+class SourceText(msgspec.Struct, frozen=True):
+    """The text of a file into which findings point, for formats that count lines or bytes in it."""
+
+    path: str
+    text: str
+
+
 class Requirement(msgspec.Struct, frozen=True):
     """A `--require` expression and how it came out; `actual` is None when it could not be computed."""
 
@@ -161,7 +168,8 @@ class Report(msgspec.Struct, frozen=True):
     `schema` names the document (`prefixwise/hitrate`), `values` is a struct whose fields a schema
     version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see. Where `flat`,
     the fields of `values` stand at the top of the machine document and it has no blocks. `fail_on` is the mildest
-    level of a finding that makes the command fail; None for never.
+    level of a finding that makes the command fail; None for never. `sources` holds the files into which findings point,
+    as far as they could be read, where a format asks for them.
     """
 
     schema: str
@@ -176,11 +184,21 @@ class Report(msgspec.Struct, frozen=True):
     seed: int | None = None
     flat: bool = False
     fail_on: Level | None = Level.ERROR
+    sources: tuple[SourceText, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all blocks, in the order in which they are to be read, each once."""
+        found = (finding for block in self.blocks if isinstance(block, Findings) for finding in block.findings)
+        return tuple({id(finding): finding for finding in found}.values())
 
     @property
     def exit_code(self) -> int:
         """0, or 1 when a requirement is not met or a finding is at `fail_on` or worse."""
         if not all(requirement.met for requirement in self.requirements):
             return 1
-        levels = [f.level for block in self.blocks if isinstance(block, Findings) for f in block.findings]
-        return int(self.fail_on is not None and any(level.rank <= self.fail_on.rank for level in levels))
+        return int(any(map(self.fails, self.findings)))
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding is at `fail_on` or worse."""
+        return self.fail_on is not None and finding.level.rank <= self.fail_on.rank

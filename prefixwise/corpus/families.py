@@ -20,27 +20,39 @@ class Families:
     """Assigns heads to families, in the order in which they come."""
 
     def __init__(self) -> None:
-        self._count = 0
         self._family_of: dict[int, int] = {}
+        self._first: list[Counter[str]] = []
+        """Of each family the statements of its first head, and how many heads have each."""
 
     def assign(self, texts: Iterable[str]) -> int:
         """Return the family of a head that consists of `texts`."""
-        statements: dict[int, int] = {}
+        said: dict[str, None] = {}
         room = _LONGEST_HEAD
         for text in texts:
-            for statement in _statements(text[:room]):
-                statements[hash(statement)] = len(statement)
+            said.update(dict.fromkeys(_statements(text[:room])))
             room -= min(room, len(text))
+        statements = {hash(statement): len(statement) for statement in said}
         shared: Counter[int] = Counter()
         for key in self._family_of.keys() & statements.keys():
             shared[self._family_of[key]] += statements[key]
         family, size = min(shared.items(), key=lambda found: (-found[1], found[0])) if shared else (-1, 0)
         if size < _SHARE * sum(statements.values()) or not size:
-            family = self._count
-            self._count += 1
+            family = len(self._first)
+            self._first.append(Counter(said.keys()))
+        else:
+            first = self._first[family]
+            first.update(statement for statement in said if statement in first)
         for key in statements:
             self._family_of.setdefault(key, family)
         return family
+
+    def sign(self, family: int) -> str:
+        """Return the statement that a family is known by: one that most of its heads have, the longest of those.
+
+        It is the same in another log of the application, whoever's turn it is there; '' where nobody says anything.
+        """
+        counts = self._first[family]
+        return min(counts, key=lambda said: (-counts[said], -len(said), said), default="")
 
 
 def _statements(text: str) -> list[str]:

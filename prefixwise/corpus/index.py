@@ -55,7 +55,7 @@ class CorpusIndex:
         self.outlines = outlines
         self._items = Items(self.tree, outlines)
         self._walked: dict[int, int] = {}
-        self._families = Families()
+        self.families = Families()
         self._heads: dict[tuple[int, ...], Head] = {}
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
@@ -336,7 +336,7 @@ class CorpusIndex:
                     texts.extend(part.text for part in turn.parts if part.text)
                 if not in_head:
                     break
-        family = self._families.assign(texts)
+        family = self.families.assign(texts)
         if family == len(self.rows.families):
             label = next((text for text in texts if text.strip()), "")
             self.rows.families.append(" ".join(label[:200].split()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefixwise.core.excerpt import visible
 from prefixwise.core.finding import Confidence, Finding, Level, Lost, Pair, Safety
 from prefixwise.core.report import Unit
 from prefixwise.core.request import Ref
@@ -80,6 +81,24 @@ def remedy(finding: Finding) -> str:
     edits = f"{len(fix.edits)} edit{'' if len(fix.edits) == 1 else 's'}" if fix.edits else ""
     aside = ", ".join(filter(None, (_SAFETIES[fix.safety], edits)))
     return f"{fix.summary} ({aside})" if aside else fix.summary
+
+
+def details(finding: Finding) -> list[tuple[str, str]]:
+    """Return (label, text) of all that is said of it behind its message, for formats that know only lines of text."""
+    told = [("at", where)] if (where := spot(finding)) else []
+    told += texts(finding)
+    told += [("in", where)] if (where := places(finding)) else []
+    told += [("from", step) for step in steps(finding)]
+    told += [("why", fact) for fact in finding.evidence]
+    told += [("lost", cost.removesuffix(" lost"))] if (cost := loss(finding)) else []
+    told += [("fix", how)] if (how := remedy(finding)) else []
+    return [*told, ("also", ", ".join(finding.also_rules))] if finding.also_rules else told
+
+
+def plain(finding: Finding) -> str:
+    """Return its message and all details, a line each, every line made visible."""
+    lines = (f"{label} {text}" if label in "-+" else f"{label}: {text}" for label, text in details(finding))
+    return "\n".join(map(visible, (finding.message, *lines)))
 
 
 def tally(findings: Sequence[Finding]) -> str:

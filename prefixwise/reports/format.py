@@ -28,6 +28,7 @@ class Format:
         render: Writes the document. Untrusted text must leave it as `core.excerpt.visible` has it, or
             escaped so that no control or bidi character stays.
         carries_notes: Whether notes and requirements are part of the document; if not, they go to stderr.
+        reads_sources: Whether it wants the files into which findings point in `Report.sources`.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Format:
     suffix: str
     render: Renderer
     carries_notes: bool = True
+    reads_sources: bool = False
 
 
 FORMATS: Registry[Format] = Registry("report format", "prefixwise.reports.formats", "formats")

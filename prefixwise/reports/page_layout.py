@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from prefixwise.core.excerpt import visible
 from prefixwise.reports.layout import prose
+from prefixwise.reports.pages import INLINE, Piece, page_pieces
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-_FENCE = re.compile(r" *(```+|~~~+) *(.*)")
-_HEADING = re.compile(r"#{1,6} +(.*)")
-_ITEM = re.compile(r"( *)([-*]|\d{1,3}\.) +(.*)")
-_INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 _EXAMPLES = {"bad": "red", "good": "green"}
 _INDENT = 2
-
-
-class _Piece(NamedTuple):
-    """A heading, a paragraph, an item with its sign, or an example with the words behind its fence."""
-
-    kind: str
-    text: str
-    sign: str = ""
 
 
 def page_lines(markdown: str, width: int | None) -> list[RenderableType]:
@@ -35,7 +23,7 @@ def page_lines(markdown: str, width: int | None) -> list[RenderableType]:
 
     shown: list[RenderableType] = []
     before = ""
-    for piece in _pieces(markdown.split("\n")):
+    for piece in page_pieces(markdown):
         kind = "heading" if not shown and piece.kind == "paragraph" else piece.kind
         if shown and not before == kind == "item":
             shown.append(Text())
@@ -49,38 +37,7 @@ def page_lines(markdown: str, width: int | None) -> list[RenderableType]:
     return shown
 
 
-def _pieces(lines: list[str]) -> Iterator[_Piece]:
-    position = 0
-    while position < len(lines):
-        line = lines[position]
-        if fence := _FENCE.fullmatch(line):
-            end = next((n for n in range(position + 1, len(lines)) if lines[n].strip() == fence[1]), len(lines))
-            yield _Piece("example", "\n".join(lines[position + 1 : end]), fence[2].strip())
-            position = end + 1
-        elif heading := _HEADING.fullmatch(line):
-            yield _Piece("heading", heading[1])
-            position += 1
-        elif not line.strip():
-            position += 1
-        else:
-            end = _paragraph_end(lines, position)
-            item = _ITEM.fullmatch(line)
-            first = item[3] if item else line.strip()
-            text = " ".join((first, *(more.strip() for more in lines[position + 1 : end])))
-            yield _Piece("item", text, f"{item[1]}{item[2]} ") if item else _Piece("paragraph", text)
-            position = end
-
-
-def _paragraph_end(lines: list[str], start: int) -> int:
-    """Return the first line behind `start` that does not go on with its paragraph."""
-    for position in range(start + 1, len(lines)):
-        line = lines[position]
-        if not line.strip() or any(other.fullmatch(line) for other in (_FENCE, _HEADING, _ITEM)):
-            return position
-    return len(lines)
-
-
-def _example(piece: _Piece, width: int | None) -> Iterator[RenderableType]:
+def _example(piece: Piece, width: int | None) -> Iterator[RenderableType]:
     """Yield an example's lines; those of a log carry the number of their record."""
     language, _, kind = piece.sign.partition(" ")
     if kind in _EXAMPLES:
@@ -95,7 +52,7 @@ def _inline(text: str, style: str = "") -> Text:
 
     line, position = Text(style=style), 0
     shown = visible(text)
-    for match in _INLINE.finditer(shown):
+    for match in INLINE.finditer(shown):
         line.append(shown[position : match.start()])
         line.append(match[0] if match[1] else match[2], style="cyan" if match[1] else "bold")
         position = match.end()

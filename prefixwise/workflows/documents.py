@@ -7,6 +7,7 @@ import difflib
 import msgspec
 
 from prefixwise.analyzers.builder_check.document import CHECK
+from prefixwise.analyzers.config_report import CONFIG
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
 from prefixwise.analyzers.hitrate_values import HITRATE
@@ -42,6 +43,7 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
     CHECK,
+    CONFIG,
     DIFF,
     EXPLAIN,
     FILES,

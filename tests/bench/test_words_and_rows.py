@@ -22,7 +22,7 @@ class Counter:
 
     async def __call__(self, text: str) -> int:
         self.asked += 1
-        return 7 + len(self.encode(text))
+        return 7 + len(self.encode(f"0123456789abcdef{text}"))
 
 
 def encoder(name: str):
@@ -30,17 +30,13 @@ def encoder(name: str):
     return lambda text: memoryview(load(name).encode(text)).cast("I")
 
 
-def framed(words: str) -> str:
-    return f"0123456789abcdef{words}"
-
-
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
 def test_prompts_have_exactly_the_length_asked_for(encoding):
     count = Counter(encoder(encoding))
-    words = asyncio.run(vocabulary(count, framed))
+    words = asyncio.run(vocabulary(count))
     assert len(words.words) > 70
     for tokens in (128, 1024, 2048):
-        assert asyncio.run(count(framed(words.text(tokens, "item 1")))) == tokens
+        assert asyncio.run(count(words.text(tokens, "item 1"))) == tokens
     assert words.text(128, 1) == words.text(128, 1) != words.text(128, 2)
 
 
@@ -49,27 +45,33 @@ def test_words_of_several_tokens_are_left_out():
         return [piece for word in text.split(" ") for piece in ([word] if len(word) != 5 else [word, word])]
 
     count = Counter(encode)
-    words = asyncio.run(vocabulary(count, framed))
+    words = asyncio.run(vocabulary(count))
     assert words.words
     assert not any(len(word) == 5 for word in words.words)
-    assert asyncio.run(count(framed(words.text(300, 1)))) == 300
+    assert asyncio.run(count(words.text(300, 1))) == 300
 
 
 def test_a_tokenizer_of_bytes_is_refused():
     with pytest.raises(UserError, match="common words are one token"):
-        asyncio.run(vocabulary(Counter(lambda text: text.encode()), framed))
+        asyncio.run(vocabulary(Counter(lambda text: text.encode())))
 
 
 def test_a_prompt_shorter_than_its_frame_is_refused():
-    words = asyncio.run(vocabulary(Counter(encoder("o200k_base")), framed))
+    words = asyncio.run(vocabulary(Counter(encoder("o200k_base"))))
     with pytest.raises(UserError, match="cannot be made"):
         words.text(5, 1)
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
+def test_all_nonces_are_equally_long(encoding):
+    assert {len(encoder(encoding)(nonce("a", item))) for item in range(200)} == {16}
 
 
 def test_nonces_differ_by_run_item_and_attempt():
     made = {nonce(run, item, attempt) for run in "ab" for item in range(50) for attempt in range(3)}
     assert len(made) == 300
-    assert all(len(one) == 16 and int(one, 16) >= 0 for one in made)
+    assert {len(one.split(" ")) for one in made} == {16}
+    assert {letter for one in made for letter in one.split(" ")} == set("abcdefghijklmnop")
     assert nonce("a", 1) == nonce("a", 1, 0)
 
 

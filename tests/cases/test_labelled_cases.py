@@ -23,13 +23,14 @@ KINDS = """
     adapter-changed aux-request-different-prefix breakpoint-below-minimum breakpoint-lost-by-gateway
     breakpoint-misplaced breakpoint-missing breakpoint-over-limit cache-key-unstable cache-salt-unstable
     clock-in-prefix compaction content-shape-flip counter-in-prefix effort-or-thinking-changed env-state-in-prefix
-    ephemeral-injection-moved fewshot-unstable header-changed history-rewritten history-window-slides image-reencoded
-    implicit-breakpoint-only line-ending-drift locale-dependent-format lookback-exceeded model-changed
-    personal-data-in-shared-prefix reasoning-stripped relative-time-in-history request-id-in-prefix
-    response-format-changed retrieved-text-in-prefix route-changed schema-key-order secret-in-shared-prefix server-side
-    stampede tool-args-reserialised tool-call-id-regenerated tool-choice-changed tool-result-pruned tool-schema-drift
-    tools-reordered tools-set-changed ttl-expired ttl-mix unicode-drift unordered-iteration usage-convention-mixed
-    usage-double-counted usage-missing user-data-first whitespace-drift
+    ephemeral-injection-moved fewshot-unstable header-changed history-rewritten history-window-slides
+    image-reencoded implicit-breakpoint-only line-ending-drift locale-dependent-format lookback-exceeded
+    model-changed personal-data-in-shared-prefix placeholder-unrendered reasoning-stripped relative-time-in-history
+    request-id-in-prefix response-format-changed retrieved-text-in-prefix route-changed schema-key-order
+    secret-in-shared-prefix server-side stampede tool-args-reserialised tool-call-id-regenerated tool-choice-changed
+    tool-result-pruned tool-schema-drift tools-reordered tools-set-changed ttl-expired ttl-mix ttl-unearned
+    ttl-unsupported unicode-drift unordered-iteration usage-convention-mixed usage-double-counted usage-missing
+    user-data-first whitespace-drift
 """.split()  # noqa: SIM905 - one a line would be a page
 
 # What sources can show.

@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from prefixwise.cli import options as o
+from prefixwise.reports.format import FORMATS
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -76,3 +77,9 @@ def test_help_reads_plainly() -> None:
     shown = run("--help")
     assert re.search(r"none\W+masked\W+full", shown)
     assert "Also write the report to a file." in shown
+
+
+def test_the_help_names_every_format() -> None:
+    shown = run("--help", env={"COLUMNS": "200"})
+    listed = shown.partition("Write this format to stdout: ")[2].partition(".")[0]
+    assert sorted(re.findall(r"[a-z]+", listed)) == sorted([*FORMATS.names(), "full", "or"])

@@ -33,6 +33,8 @@ RUNS = [
     ["rules"],
     ["lock", FIXTURES / "prompts"],
     ["explain", "model-changed"],
+    ["config"],
+    ["config", "noisy.jsonl", "--select", "PW1", "--fail-on", "info", "--exit-zero"],
     ["why", CLOCK],
     ["why", "noisy.jsonl", "--top", "1"],
     ["why", "--request", f"{CLOCK}#0"],

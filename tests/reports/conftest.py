@@ -46,6 +46,7 @@ HOSTILE = (
     "\x1b[31m\x1b]0;title\x07\x9b2J \x00 a\nb\r\tc \u202edesrever\u2066 zero\u200bwidth \ufeff\u2028 \ud800 \U000e0041"
     " [bold]x[/bold] :smile: @octocat www.evil.com https://evil.com #123 GH-1 `code` *em* _em_ ~~no~~ $a$ $b$"
     " | pipe \\| <script>alert(1)</script> &amp; ![img](http://e.vil/x.png) ##[error]x ##vso[task.x]"
+    " ]]> --> </style> </details> %0A::error::x a%20b/c d#e?f"
 )
 STARTS = (
     "::error::x",

@@ -166,3 +166,9 @@ def test_concise_is_one_line_a_finding() -> None:
     assert shown(one, "concise", 40) == "a#1: error clock-in-prefix: A clock,\\nin two lines.\n1 error\n"
     nothing = Report("s", 1, "lint", "Lint", (Findings("findings", "", ()),))
     assert FORMATS.get("concise").render(nothing) == "no findings\n"
+
+
+def test_a_file_called_like_a_command_makes_no_line_one() -> None:
+    for path in (":", "::error", " :"):
+        document = shown(finding(path=path, record=None, pair=None), "concise")
+        assert not document.lstrip().startswith("::")

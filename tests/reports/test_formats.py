@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prefixwise.core.envelope import envelope
+from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import UNSAFE, visible
 from prefixwise.core.report import (
     Block,
@@ -65,7 +66,11 @@ def test_no_format_lets_hostile_text_through(
 ) -> None:
     hostile = make_hostile(text, (text, "::" + text))
     document = FORMATS.get(form).render(hostile, width=width, colour=False)
-    if form == "json":
+    if form == "github":
+        assert not unsafe_in(document)
+        assert "##[" not in document
+        assert {line.split(" ")[0] for line in document.splitlines()[:-1]} == {"::error"}
+    elif form == "json":
         # JSON keeps the exact strings; it is quoted and escaped, and no line starts with one.
         assert not unsafe_in(document)
         assert not any(line.lstrip().startswith("::") for line in document.splitlines())
@@ -97,6 +102,14 @@ def test_the_environment_does_not_change_the_document(
     for name, value in {"COLUMNS": "33", "NO_COLOR": "1", "TERM": "dumb", "FORCE_COLOR": "1", "LINES": "3"}.items():
         monkeypatch.setenv(name, value)
     assert (render(reports["everything"], width=80), render(reports["everything"], colour=True)) == before
+
+
+def test_the_text_format_has_two_names() -> None:
+    assert FORMATS.get("full") is FORMATS.get("text")
+    assert "full" not in FORMATS.names()
+    with pytest.raises(UserError, match="no report format called 'ful'") as error:
+        FORMATS.get("ful")
+    assert error.value.help.startswith("did you mean full?")
 
 
 # -- text -------------------------------------------------------------------------------------------------

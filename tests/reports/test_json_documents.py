@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from prefixwise.analyzers.lint.document import LINT, LintValues, lint_input, lint_summary
 from prefixwise.core.finding import ComparedPair, Finding, Level, Pair, Severity, Verdict
 from prefixwise.core.report import Findings, InputFile, Report
+from prefixwise.core.suppression import Suppression, SuppressionKind
 from prefixwise.reports.format import FORMATS
 from prefixwise.reports.json_schema import json_schema, schema_document
 from prefixwise.workflows.documents import document_kinds
@@ -35,6 +36,7 @@ def lint_report(findings: tuple[Finding, ...]) -> Report:
         findings=findings,
         pairs=tuple(_compared(pair) for pair in pairs),
         suppressed=findings[:1],
+        suppressions=tuple(Suppression(SuppressionKind.INLINE, "known", one.path, 3) for one in findings[:1]),
         summary=lint_summary(findings),
     )
     return Report(
@@ -61,7 +63,7 @@ def written(report: Report) -> Any:
 def test_a_flat_document_has_its_values_at_the_top(reports: dict[str, Report]) -> None:
     document = written(lint_report(findings_of(reports["everything"])))
     assert ", ".join(document) == (
-        "schema, schema_version, tool, inputs, findings, pairs, suppressed, summary, "
+        "schema, schema_version, tool, inputs, findings, pairs, suppressed, summary, suppressions, "
         "command, title, environment, seed, notes, requirements"
     )
     assert [", ".join(item) for item in (document["inputs"][0], document["findings"][0], document["pairs"][0])] == [

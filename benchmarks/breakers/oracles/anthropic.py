@@ -82,6 +82,8 @@ def refusal(body: Json) -> str:
     ttls = [block["cache_control"].get("ttl", "5m") for block in _blocks(body) if block.get("cache_control")]
     if len(ttls) > MOST_MARKERS:
         return f"too many cache_control blocks: {len(ttls)} found, at most {MOST_MARKERS} allowed"
+    if unknown := set(ttls) - set(TTL_S):
+        return f"cache_control.ttl: input should be '5m' or '1h', not {min(unknown)!r}"
     if "5m" in ttls and "1h" in ttls[ttls.index("5m") :]:
         return "cache_control: a longer ttl must not come after a shorter one"
     return ""

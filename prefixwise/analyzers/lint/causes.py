@@ -166,6 +166,7 @@ def _shown(text: str | None, excerpts: Excerpts) -> str | None:
 def _fingerprint(log: Log, claim: Claim) -> str:
     """Return a digest of application, rule, area and field; values, numbers and lines are not part of it."""
     family = log.rows.family[log.families[log.applications[claim.after]][0]]
-    name = "" if family == NONE or RULES.get(claim.rule).everywhere else log.rows.families[family]
+    index = None if family == NONE or RULES.get(claim.rule).everywhere else log.corpus.index
+    name = "" if index is None else index.families.sign(family)
     parts = (claim.rule, claim.where, field_shape(claim.field or ""), _DIGITS.sub(" ", name)[:80])
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

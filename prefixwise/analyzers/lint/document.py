@@ -10,6 +10,7 @@ import msgspec
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.finding import ComparedPair, Finding, Level, Mode
 from prefixwise.core.report import InputFile
+from prefixwise.core.suppression import Suppression
 
 
 class LintInput(msgspec.Struct, frozen=True):
@@ -37,13 +38,17 @@ class LintSummary(msgspec.Struct, frozen=True):
 
 
 class LintValues(msgspec.Struct, frozen=True):
-    """The result of a lint run; findings are in the order in which they are to be read."""
+    """The result of a lint run; findings are in the order in which they are to be read.
+
+    `suppressed` are findings that somebody knows of; they count nowhere. `suppressions` says of each why.
+    """
 
     inputs: tuple[LintInput, ...]
     findings: tuple[Finding, ...]
     pairs: tuple[ComparedPair, ...]
     suppressed: tuple[Finding, ...]
     summary: LintSummary
+    suppressions: tuple[Suppression, ...] = ()
 
 
 LINT = DocumentKind("prefixwise/lint", 1, "findings, the pairs that were compared, and counts", LintValues, flat=True)

@@ -10,6 +10,7 @@ from prefixwise.analyzers.lint.conversations import Conversations
 from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.lint.recitals import Recital
+from prefixwise.analyzers.lint.unfilled_place import Unfilled
 from prefixwise.caches.facts import Band, Family, Kind, System
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
@@ -31,6 +32,7 @@ class Log:
         recitals: By row, what long messages say that may recite a conversation; filled in with `observed`.
         explained: Rows whose misses a rule has explained, as far as rules have been asked.
         leaks: Private values in texts that several tenants share.
+        unfilled: Placeholders that were sent as they are written.
         times: Start by row in seconds, as `Rows.start_times`.
     """
 
@@ -44,6 +46,7 @@ class Log:
         self.recitals: dict[int, Recital | None] = {}
         self.explained: set[int] = set()
         self.leaks: list[Leak] = []
+        self.unfilled: list[Unfilled] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
         self._formats = {file.path: file.format for file in corpus.inputs}

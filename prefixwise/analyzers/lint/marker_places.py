@@ -18,6 +18,10 @@ from prefixwise.core.request import Request, Section
 MARKER_KEYS = ("cache_control", "cachePoint", "prompt_cache_breakpoint")
 CALL, RESULT, THINKING, EMPTY = "call", "result", "thinking", "empty"
 """What a block is, where that matters; anything else is called as its API calls it."""
+FRONT = "front"
+"""What a marker marks that stands in front of everything."""
+UNMARKABLE = frozenset({EMPTY, THINKING, FRONT})
+"""What cannot carry a marker."""
 
 _SIGN = b"cache"
 """Part of the name of every kind of marker."""
@@ -29,6 +33,10 @@ _KINDS = {
 }
 _RUNS = (CALL, RESULT)
 _BEDROCK = ("text", "toolUse", "toolResult", "image", "document", "reasoningContent")
+_DATA = (("input_schema",), ("function", "parameters"), ("parameters",), ("source",), ("image_url",))
+_LONGEST_TTL = 20
+_Asked = tuple[str, float | None, str]
+"""A marker: pointer in what holds it, lifetime in seconds, and as it is written."""
 _SPAN = re.compile(r"(\d{1,6})([smhd])")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
@@ -44,6 +52,7 @@ class MarkerPlace(msgspec.Struct, frozen=True):
             look-back counts: a run of tool calls, or of results, is one.
         block: The same with every block counted.
         on: What is marked: `text`, `tool`, `call`, `result`, `thinking`, `empty`, `image`, …
+        asked: The lifetime as it is written, empty where none is.
     """
 
     pointer: str
@@ -52,12 +61,24 @@ class MarkerPlace(msgspec.Struct, frozen=True):
     position: int
     block: int
     on: str
+    asked: str = ""
+
+
+class _Mark(NamedTuple):
+    """A marker of an item: pointer in the item, lifetime, and what is marked, with numbers counted inside the item."""
+
+    pointer: str
+    ttl: float | None
+    asked: str
+    block: int
+    position: int
+    on: str
 
 
 class _Item(NamedTuple):
     """What one item, or one tool list, adds: its blocks, the kinds of its first and last, and its markers.
 
-    `marks` are (pointer in the item, TTL, block, position, what is marked), numbers counted inside the item.
+    `strays` are pointers of markers where the API has no place for one.
     """
 
     blocks: int
@@ -65,7 +86,8 @@ class _Item(NamedTuple):
     first: str
     last: str
     is_head: bool
-    marks: tuple[tuple[str, float | None, int, int, str], ...]
+    marks: tuple[_Mark, ...]
+    strays: tuple[str, ...] = ()
 
 
 class _PlainBlock(msgspec.Struct):
@@ -89,6 +111,7 @@ class MarkerReader:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[int, _Item]] = {}
+        self._strayed = False
 
     def places(self, request: Request) -> tuple[tuple[MarkerPlace, ...], int]:
         """Return (markers in cache order, how many positions the prompt has); an automatic marker comes last."""
@@ -103,11 +126,12 @@ class MarkerReader:
                     continue
                 if item.first == last and last in _RUNS and item.blocks:
                     positions -= 1
-                for inner, ttl, block, position, on in item.marks:
-                    pointer = (section.pointer if is_whole else section.item_pointer(index)) + inner
+                for mark in item.marks:
+                    pointer = (section.pointer if is_whole else section.item_pointer(index)) + mark.pointer
                     kind = "system" if item.is_head and section.kind == "messages" else section.kind
-                    at = max(0, positions + position), max(0, blocks + block)
-                    found.append(MarkerPlace(pointer, kind, ttl, *at, on))
+                    at = max(0, positions + mark.position), max(0, blocks + mark.block)
+                    on = FRONT if blocks + mark.block < 0 else mark.on
+                    found.append(MarkerPlace(pointer, kind, mark.ttl, *at, on, mark.asked))
                 positions += item.positions
                 blocks += item.blocks
                 last = item.last if item.blocks else last
@@ -115,6 +139,18 @@ class MarkerReader:
             place = max(0, positions - 1), max(0, blocks - 1)
             found.append(MarkerPlace("/cache_control", "messages", request.automatic, *place, "automatic"))
         return tuple(found), positions
+
+    def strays(self, request: Request) -> tuple[str, ...]:
+        """Return pointers of what looks like markers where the API has no place for them; asked after `places`."""
+        if not self._strayed:
+            return ()
+        found: list[str] = []
+        for section in request.sections:
+            is_whole = section.whole is not msgspec.UNSET
+            for index, item in enumerate([self._list(section)] if is_whole else self._items(section)):
+                at = section.pointer if is_whole else section.item_pointer(index)
+                found += [at + pointer for pointer in item.strays]
+        return tuple(found)
 
     def _items(self, section: Section) -> list[_Item]:
         known = self._known.setdefault(section.kind, {})
@@ -126,7 +162,8 @@ class MarkerReader:
             known.clear()
         for raw in raws:
             if (key := hash(raw)) not in known:
-                known[key] = _read_item(section.kind, raw)
+                known[key] = item = _read_item(section.kind, raw)
+                self._strayed = self._strayed or bool(item.strays)
         return [known[hash(raw)] for raw in raws]
 
     def _list(self, section: Section) -> _Item:
@@ -134,7 +171,8 @@ class MarkerReader:
         key = hash(bytes(section.whole))  # type: ignore[arg-type]
         if key not in known:
             values = [(f"/{at}", msgspec.json.decode(raw)) for at, raw in enumerate(section.raw_items())]
-            known[key] = _read(section.kind, values)
+            known[key] = item = _read(section.kind, values)
+            self._strayed = self._strayed or bool(item.strays)
         return known[key]
 
 
@@ -173,7 +211,8 @@ def _read(kind: str, values: Iterable[tuple[str, Any]]) -> _Item:
     blocks = positions = 0
     first = last = ""
     is_head = False
-    marks: list[tuple[str, float | None, int, int, str]] = []
+    marks: list[_Mark] = []
+    strays: list[str] = []
     for at, value in values:
         is_head = is_head or (isinstance(value, dict) and value.get("role") in ("system", "developer"))
         for pointer, block, on in _blocks(kind, value):
@@ -183,10 +222,14 @@ def _read(kind: str, values: Iterable[tuple[str, Any]]) -> _Item:
                     positions += 1
                 blocks += 1
                 first, last = first or on, on
-            marks += [(at + pointer + inner, ttl, blocks - 1, positions - 1, last or on) for inner, ttl in marked]
+            place = blocks - 1, positions - 1
+            marks += [_Mark(at + pointer + inner, ttl, asked, *place, last or on) for inner, ttl, asked in marked]
+            strays += [at + pointer + inner for inner in _strays(block)]
         if kind == "messages" and _is_message(value):
-            marks += [(at + inner, ttl, blocks - 1, positions - 1, last) for inner, ttl in _own(value)]
-    return _Item(blocks, positions, first, last, is_head, tuple(marks))
+            marks += [
+                _Mark(at + inner, ttl, asked, blocks - 1, positions - 1, last) for inner, ttl, asked in _own(value)
+            ]
+    return _Item(blocks, positions, first, last, is_head, tuple(marks), tuple(strays))
 
 
 def _blocks(kind: str, value: Any) -> Iterator[tuple[str, Any, str]]:
@@ -237,21 +280,43 @@ def _is_point(block: Any) -> bool:
     return isinstance(block, dict) and isinstance(block.get("cachePoint"), dict)
 
 
-def _marked(block: Any) -> list[tuple[str, float | None]]:
-    """Return (pointer in the block, TTL) of each marker in a block: its own, and those of what a result contains."""
+def _strays(block: Any) -> Iterator[str]:
+    """Yield where a block holds a marker inside data of its own, which nobody reads as one.
+
+    Those are results of tools in Bedrock's API, schemas of tools, and sources of media. What a model wrote as the
+    arguments of a call is left alone: there it may be meant.
+    """
+    if not isinstance(block, dict):
+        return
+    result = block.get("toolResult")
+    parts = result.get("content") if isinstance(result, dict) else None
+    for index, part in enumerate(parts if isinstance(parts, list) else ()):
+        if _is_point(part):
+            yield f"/toolResult/content/{index}/cachePoint"
+    for path in _DATA:
+        holder: Any = block
+        for key in path:
+            holder = holder.get(key) if isinstance(holder, dict) else None
+        marker = holder.get("cache_control") if isinstance(holder, dict) else None
+        if isinstance(marker, dict) and marker.get("type") == "ephemeral":
+            yield "/" + "/".join(path) + "/cache_control"
+
+
+def _marked(block: Any) -> list[_Asked]:
+    """Return each marker in a block: its own, and those of what a result contains."""
     if not isinstance(block, dict):
         return []
     found = _own(block)
     inner = block.get("content")
     if isinstance(inner, list):
         for index, part in enumerate(inner):
-            found += [(f"/content/{index}{pointer}", ttl) for pointer, ttl in _own(part)]
+            found += [(f"/content/{index}{pointer}", ttl, asked) for pointer, ttl, asked in _own(part)]
     if "function" in block:  # a tool of Chat Completions
-        found += [("/function" + pointer, ttl) for pointer, ttl in _own(block["function"])]
+        found += [("/function" + pointer, ttl, asked) for pointer, ttl, asked in _own(block["function"])]
     return found
 
 
-def _own(holder: Any) -> list[tuple[str, float | None]]:
+def _own(holder: Any) -> list[_Asked]:
     """Return the markers that an object has itself, also as the Vercel SDK takes them: as a provider's option."""
     if not isinstance(holder, dict):
         return []
@@ -262,4 +327,10 @@ def _own(holder: Any) -> list[tuple[str, float | None]]:
         if isinstance(anthropic, dict):
             names = ("cacheControl", "cache_control")
             found += [(f"/{name}/anthropic/{key}", anthropic[key]) for key in names if key in anthropic]
-    return [(pointer, seconds_of(marker.get("ttl"))) for pointer, marker in found if isinstance(marker, dict)]
+    markers = [(pointer, marker) for pointer, marker in found if isinstance(marker, dict)]
+    return [(pointer, seconds_of(marker.get("ttl")), _written(marker.get("ttl"))) for pointer, marker in markers]
+
+
+def _written(ttl: Any) -> str:
+    """Return a lifetime as the request writes it, cut to what is worth showing; empty for none."""
+    return "" if ttl is None else str(ttl)[:_LONGEST_TTL]

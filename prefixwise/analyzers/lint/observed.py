@@ -39,12 +39,14 @@ class Observed(msgspec.Struct, frozen=True):
     """What was seen of one record.
 
     Attributes:
+        strays: Pointers of what looks like markers where the API has no place for them.
         markers: In cache order; `positions`: how many block positions the prompt has, where there are markers.
         automatic: Whether the provider is asked to place a marker by itself.
         system_blocks: Blocks of the system text, where there are markers and it is a list of blocks.
         head: Pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty where there is
             none.
-        mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named.
+        mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named;
+            `retention_at`: its pointer.
         headers: (pointer with `record:`, value) of the request headers that bear on caching; where they stand has an
             empty value.
         route: (pointer with `record:`, value) of what says who served the call, the most telling first; the model that
@@ -55,6 +57,7 @@ class Observed(msgspec.Struct, frozen=True):
         lost_markers: Markers that a gateway did not pass on, where the record shows it.
     """
 
+    strays: tuple[str, ...] = ()
     markers: tuple[MarkerPlace, ...] = ()
     positions: int = 0
     automatic: bool = False
@@ -62,6 +65,7 @@ class Observed(msgspec.Struct, frozen=True):
     head: str = ""
     mode: str = ""
     retention: str = ""
+    retention_at: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     route: tuple[tuple[str, str], ...] = ()
     diagnosis: Diagnosis | None = None
@@ -124,6 +128,8 @@ class Observer:
                 found["system_blocks"] = sum(
                     len(section.items) for section in request.sections if section.kind == "system" and section.listed
                 )
+            if strays := self._markers.strays(request):
+                found["strays"] = strays
         lost = self._lost(request.path, raw)
         if lost is not None:
             found["lost_markers"] = lost
@@ -170,7 +176,7 @@ def _options(raw: bytes) -> dict[str, str]:
     """Return what an OpenAI request asks of its cache."""
     found: dict[str, str] = {}
     if (retention := _RETENTION.search(raw)) is not None:
-        found["retention"] = retention[1].decode()
+        found |= {"retention": retention[1].decode(), "retention_at": "/prompt_cache_retention"}
     if (options := _OPTIONS.search(raw)) is not None:
         try:
             said = msgspec.json.decode(options[1])
@@ -179,5 +185,5 @@ def _options(raw: bytes) -> dict[str, str]:
         if said.get("mode") in _MODE:
             found["mode"] = said["mode"]
         if isinstance(said.get("ttl"), str):
-            found["retention"] = said["ttl"][:20]
+            found |= {"retention": said["ttl"][:20], "retention_at": "/prompt_cache_options/ttl"}
     return found

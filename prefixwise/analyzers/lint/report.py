@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+
+import msgspec
 
 from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
@@ -10,62 +13,99 @@ from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level, Mode
-from prefixwise.core.report import Block, Column, Findings, Report, Table, Text, Unit
+from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table, Text, Unit
+from prefixwise.core.suppression import Suppression, SuppressionKind
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What is said of the findings.
+
+    Attributes:
+        findings: Those that are told, in the order in which they are to be read.
+        suppressed: Those that somebody knows of; `suppressions`: why, of each.
+        notes: What else is to be said of what is not told.
+        whole: Whether all is told that was found.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    notes: tuple[str, ...] = ()
+    whole: bool = True
 
 
 def lint_report(
-    logs: Linted | None, sources: LintedSources | None = None, fail_on: Level | None = Level.ERROR
+    logs: Linted | None,
+    sources: LintedSources | None = None,
+    judged: Judged | None = None,
+    fail_on: Level | None = Level.ERROR,
+    *,
+    statistics: bool = False,
 ) -> Report:
     """Return the report: what was found, the costliest first, and what it cost in all.
 
     Args:
         logs: What came of the logs, None where none was given.
         sources: What came of prompt files and code, None where none was given.
+        judged: What is said of their findings; all are told by default.
         fail_on: The mildest level of a finding that makes the command fail; None for never.
+        statistics: Whether findings are counted by rule, too.
     """
-    values = _values(logs, sources)
+    values = _values(logs, sources, judged)
+    whole = judged is None or judged.whole
     notes = tuple(log_notes(logs.log.corpus)) if logs else ()
     return Report(
         schema=LINT.schema,
         schema_version=LINT.version,
         command="lint",
-        title=_title(values, logs, sources),
-        blocks=tuple(_blocks(values, logs)),
+        title=_title(values, logs, sources, "unstable" if whole else "new"),
+        blocks=(
+            *_blocks(values, logs, whole=whole),
+            *((_statistics(values.findings),) if statistics and values.findings else ()),
+        ),
         values=values,
         inputs=logs.log.corpus.inputs if logs else (),
-        notes=(*notes, *(sources.notes if sources else ())),
+        notes=(*notes, *(sources.notes if sources else ()), *_hidden(values), *(judged.notes if judged else ())),
         flat=True,
         fail_on=fail_on,
     )
 
 
-def _values(logs: Linted | None, sources: LintedSources | None) -> LintValues:
-    if logs is not None and sources is None:
-        return logs.values
+def _values(logs: Linted | None, sources: LintedSources | None, judged: Judged | None) -> LintValues:
     found = (*(logs.values.findings if logs else ()), *(sources.findings if sources else ()))
+    judged = judged or Judged(found)
     return LintValues(
         inputs=(*(logs.values.inputs if logs else ()), *(sources.inputs if sources else ())),
-        findings=found,
+        findings=judged.findings,
         pairs=logs.values.pairs if logs else (),
-        suppressed=(),
-        summary=lint_summary(found),
+        suppressed=judged.suppressed,
+        summary=lint_summary(judged.findings),
+        suppressions=judged.suppressions,
     )
 
 
-def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None) -> str:
+def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None, nothing: str) -> str:
     levels = values.summary.by_level
     said = [f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning")]
-    counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else "nothing unstable"
+    counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else f"nothing {nothing}"
     where = [_counted(len(logs.log.rows), "request")] if logs else []
     where += [_counted(len(sources.inputs), "source file")] if sources else []
     return f"{counted} in {' and '.join(where)}"
+
+
+def _hidden(values: LintValues) -> Iterator[str]:
+    """Yield how many findings are known, and from where."""
+    kinds = Counter((one.kind, "" if one.kind is SuppressionKind.INLINE else one.path) for one in values.suppressions)
+    for (kind, path), count in sorted(kinds.items(), reverse=True):
+        why = "ignored in comments" if kind is SuppressionKind.INLINE else f"known to {path}"
+        yield f"left out: {_counted(count, 'finding')} {why}"
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
-def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
+def _blocks(values: LintValues, logs: Linted | None, *, whole: bool) -> Iterator[Block]:
     found = values.findings
     in_logs = tuple(finding for finding in found if finding.mode is Mode.LOG)
     if len(in_logs) > 1:
@@ -73,16 +113,29 @@ def _blocks(values: LintValues, logs: Linted | None) -> Iterator[Block]:
     if found:
         yield Findings("findings", "Findings", found)
     elif logs is not None:
-        yield Text("summary", (_nothing(logs),))
+        yield Text("summary", (_nothing(logs, whole=whole),))
     if logs is not None:
         yield from diagnoses_blocks(logs)
 
 
-def _nothing(linted: Linted) -> str:
+def _nothing(linted: Linted, *, whole: bool) -> str:
     pairs = len(linted.pairs)
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
-    return f"{pairs:,} pairs of requests were compared; nothing in them is unstable."
+    return f"{pairs:,} pairs of requests were compared; nothing in them is {'unstable' if whole else 'new'}."
+
+
+def _statistics(found: tuple[Finding, ...]) -> Table:
+    """Return how often each rule found something, the most frequent first."""
+    columns = (Column("rule", "rule"), Column("code", "code"), Column("findings", "findings", Unit.COUNT))
+    levels = tuple(Column(level.value, level.value, Unit.COUNT) for level in Level)
+    counts = Counter((finding.rule, finding.code) for finding in found)
+    by_level = Counter((finding.rule, finding.level) for finding in found)
+    rows: list[tuple[Cell, ...]] = [
+        (rule, code, count, *(by_level[rule, level] for level in Level))
+        for (rule, code), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return Table("statistics", "Findings by rule", (*columns, *levels), tuple(rows))
 
 
 def _causes(found: tuple[Finding, ...]) -> Table:

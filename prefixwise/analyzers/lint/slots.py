@@ -22,6 +22,7 @@ from prefixwise.analyzers.lint.documents import Document
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.lint.moved_values import turn_of_document
 from prefixwise.analyzers.values.describe import describe
+from prefixwise.analyzers.values.drift import white_space
 from prefixwise.analyzers.values.hunks import Hunk, common_prefix, hunks, one_hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.analyzers.values.quotes import Quoted, quoted
@@ -191,6 +192,7 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
     found = hunks(change.before, change.after) if whole else (outer,)
     equal = len(change.after) - found[0].after_end - sum(len(hunk.after_text) for hunk in found[1:])
     last = len(change.b) - 1
+    repeated = equal + sum(len(hunk.after_text) for hunk in found if _says_the_same(hunk))
     return SpanChange(
         before=pair.before,
         after=pair.after,
@@ -205,7 +207,7 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
         equal_after=equal if whole else NONE,
         first_text=change.where is Where.SYSTEM or change.index == len(pair.log.outlines.head[pair.after]),
         newest=change.where is Where.MESSAGES and change.index == last,
-        lost=pair.lost if pair.turn else min(pair.lost, _repeated(change, equal, pair.log.prompt(pair.after))),
+        lost=pair.lost if pair.turn else min(pair.lost, _repeated(change, repeated, pair.log.prompt(pair.after))),
         fallback=fallback,
         gap=pair.gap,
         before_text=change.before,
@@ -214,12 +216,17 @@ def span_change(pair: Compared, fallback: Claim | None, *, whole: bool) -> SpanC
     )
 
 
+def _says_the_same(hunk: Hunk) -> bool:
+    """Say whether a stretch differs in line ends and white space alone, as all lines of a text may at once."""
+    return white_space(hunk.before_text, hunk.after_text) is not None
+
+
 def _repeated(change: Change, equal: int, tokens: int) -> int:
     """Return about how many tokens behind a difference both prompts have: what two conversations lose by it.
 
     Args:
         change: The first difference.
-        equal: Code points behind it that the two values have in common.
+        equal: Code points behind it that the two values have in common, or would have but for white space.
         tokens: Of the later prompt in all.
     """
     a, b = change.a, change.b

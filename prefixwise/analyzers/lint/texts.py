@@ -23,6 +23,7 @@ from prefixwise.analyzers.lint.shared_texts import SharedTexts
 from prefixwise.analyzers.lint.slots import SpanChange, answer_change, field_shape, span_change
 from prefixwise.analyzers.lint.surroundings import Surroundings
 from prefixwise.analyzers.lint.toolset import tools_of
+from prefixwise.analyzers.lint.unfilled import UnfilledTexts
 from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
 from prefixwise.corpus.exporter_marks import marks_of, masks_apart
@@ -67,6 +68,7 @@ class TextReading:
         self._waiting: dict[int, list[Compared]] = {}
         self._documents: dict[int, Document] = {}
         self._reader = TurnReader()
+        self._unfilled = UnfilledTexts(log, self._reader)
         self._looked: Counter[Hashable] = Counter()
         self._places: Counter[Hashable] = Counter()
         self._kept = 0
@@ -92,6 +94,7 @@ class TextReading:
             if seen is not None:
                 log.observed[row] = seen
             shared.offer(row, request)
+            self._unfilled.offer(row, request)
             if row in self._waiting:
                 found += map(self._slim, self._complete(row, request))
         return found
@@ -136,6 +139,7 @@ class TextReading:
             pair.field, pair.char_offset = change.field, change.char_offset
             if _is_cut(change) or (pair.served is not Served.MISS and change.is_text and _is_masked(change)):
                 return None
+            self._unfilled.compare(pair, change)
         elif pair.served is Served.HIT and pair.reshaped is None:
             return answer_change(pair)
         if may_hold_examples(pair):

@@ -20,6 +20,7 @@ from prefixwise.analyzers.lint.breakpoints import (
 )
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.marker_places import UNMARKABLE
 from prefixwise.analyzers.lint.short_heads import short_heads
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
@@ -76,7 +77,7 @@ class BreakpointBelowMinimum(LogRule):
         least = needed(group.system, group.model)
         if least is None or any(is_used(log, row) for row in group.rows):
             return
-        marked = [row for row in group.rows if log.of(row).markers]
+        marked = [row for row in group.rows if any(place.on not in UNMARKABLE for place in log.of(row).markers)]
         for row in marked:
             if row in log.explained or (log.cached(row) is None and len(marked) < _MANY):
                 continue

@@ -19,9 +19,14 @@ from prefixwise.analyzers.lint.breakpoints import (
 )
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.log import Log
+from prefixwise.analyzers.lint.marker_places import UNMARKABLE
 from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.rule import RULES, LogRule
+from prefixwise.caches.facts import System
 from prefixwise.core.finding import Confidence, Severity, Where
+
+_HIDDEN = "arn:"
+"""In names of Bedrock that may not say which model they stand for."""
 
 
 class BreakpointLostByGateway(LogRule):
@@ -85,9 +90,12 @@ class BreakpointLostByGateway(LogRule):
     def _unanswered(self, log: Log, group: Group, shown: set[int]) -> Iterator[Claim]:
         """Claim calls with markers that must have been written, had they arrived."""
         least = needed(group.system, group.model)
+        is_known = least is not None
+        if not is_known and _HIDDEN in group.model:
+            least = _most_needed(group.system)
         if least is None or any(is_used(log, row) for row in group.rows):
             return
-        marked = [row for row in group.rows if log.of(row).markers and row not in shown]
+        marked = [row for row in group.rows if _may_write(log, row) and row not in shown]
         enough = round(least[1] * (1 + SLACK))
         rows = [row for row in marked if is_silent(log, row) and self._tokens(log, row) >= enough]
         if len(rows) < FEWEST:
@@ -96,17 +104,19 @@ class BreakpointLostByGateway(LogRule):
             tokens = stable_tokens(log, row)
             if log.written(row) is None and tokens < enough:
                 continue
-            place = log.of(row).markers[0]
+            place = next(place for place in log.of(row).markers if place.on not in UNMARKABLE)
             yield Claim(
                 rule=self.name,
                 where=where_of(place),
                 after=row,
                 field=place.pointer,
                 lost=missed(log, row, tokens),
-                severity=self.severity,
+                confidence=Confidence.LIKELY if is_known else Confidence.POSSIBLE,
+                severity=self.severity if is_known else Severity.MEDIUM,
                 cause="unanswered",
                 evidence=(
-                    f"both cache counters are 0 in {len(rows):,} calls with markers, though the model caches from "
+                    f"both cache counters are 0 in {len(rows):,} calls with markers, though "
+                    f"{'the model caches' if is_known else 'any known model of the provider caches'} from "
                     f"{least[1]:,} tokens on",
                 ),
                 message=f"The calls carry cache markers behind about {self._tokens(log, row):,} tokens, and nothing is "
@@ -115,6 +125,17 @@ class BreakpointLostByGateway(LogRule):
 
     def _tokens(self, log: Log, row: int) -> int:
         return tokens_to(log, row, log.of(row).markers[-1])
+
+
+def _most_needed(system: System) -> tuple[int, int] | None:
+    """Return the most that any model of a provider needs, as (fewest, most): for names that hide the model."""
+    known = [end for _, band in system.min_tokens_by_model for end in band.ends]
+    return (max(known), max(known)) if known else None
+
+
+def _may_write(log: Log, row: int) -> bool:
+    """Say whether any of a row's markers stands on something that can carry one."""
+    return any(place.on not in UNMARKABLE for place in log.of(row).markers)
 
 
 RULES.add(BreakpointLostByGateway.name, BreakpointLostByGateway())

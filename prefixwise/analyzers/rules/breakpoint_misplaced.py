@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from prefixwise.analyzers.lint.breakpoints import (
     FEWEST,
@@ -17,8 +18,9 @@ from prefixwise.analyzers.lint.breakpoints import (
     where_of,
 )
 from prefixwise.analyzers.lint.claims import Claim
+from prefixwise.analyzers.lint.lifetimes import lifetime
 from prefixwise.analyzers.lint.log import Log
-from prefixwise.analyzers.lint.marker_places import EMPTY, THINKING
+from prefixwise.analyzers.lint.marker_places import EMPTY, FRONT, THINKING, UNMARKABLE
 from prefixwise.analyzers.rule import RULES, LogRule
 from prefixwise.core.finding import Confidence, Severity, Where
 from prefixwise.corpus.outlines import common_tokens
@@ -26,6 +28,12 @@ from prefixwise.corpus.outlines import common_tokens
 _LEAST = 256
 """Tokens of history below which a marker that does not move along costs little."""
 _LEAST_UNREPORTED = 1024
+_FEWEST_DEAD = 5
+_WHAT = {
+    EMPTY: "on an empty text, which cannot carry one",
+    THINKING: "on a thinking block, which cannot carry one",
+    FRONT: "in front of everything, where there is nothing to cache",
+}
 _SHARE = 0.2
 _ALL = 0.7
 """Share of a prompt from which a write is one of all of it."""
@@ -34,7 +42,7 @@ _ALL = 0.7
 class BreakpointMisplaced(LogRule):
     """# The cache marker stands at the wrong place
 
-    A marker caches what stands before it. Four places do not do what was meant:
+    A marker caches what stands before it. These places do not do what was meant:
 
     - It stays where the conversation began while tool calls and answers pile up behind it: the growing tail is paid
       for in full on every step, and what is read from the cache stays flat.
@@ -42,7 +50,12 @@ class BreakpointMisplaced(LogRule):
       entry that nobody reads, though the text before it is the same each time.
     - It stands on a block that changes (environment, memory, retrieved text), and the constant block before it has
       none: again everything is written and nothing read.
-    - It stands on an empty text or on a thinking block, which cannot carry one.
+    - It stands on an empty text or on a thinking block, which cannot carry one, or in front of everything; or it stands
+      inside the data of a block (a tool's schema, a result of Bedrock's API), where nobody looks for one.
+
+    Two more cost less. Where every conversation has one question, a second marker on that question writes, at the price
+    of a write, what nobody comes back for (low). Two markers at one block are one too many: information, unless there
+    is no room left for another one.
 
     Not reported: a marker that moves along with the newest message, short histories, calls that are cached all the
     same, and histories that are sent again in other words (that has rules of its own).
@@ -75,26 +88,95 @@ class BreakpointMisplaced(LogRule):
 
     def detect(self, log: Log) -> Iterator[Claim]:
         yield from self._on_nothing(log)
+        yield from self._twice(log)
         yield from self._stuck(log)
         for group in groups(log):
             yield from self._never_read(log, group)
+            yield from self._never_returned_to(log, group)
 
     def _on_nothing(self, log: Log) -> Iterator[Claim]:
         for row in log.conversations.order:
-            place = next((one for one in log.of(row).markers if one.on in (EMPTY, THINKING)), None)
-            if place is None or log.marker_system(row) is None:
+            seen = log.of(row)
+            place = next((one for one in seen.markers if one.on in UNMARKABLE), None)
+            if not (place or seen.strays) or log.marker_system(row) is None:
                 continue
-            what = "an empty text" if place.on == EMPTY else "a thinking block"
+            if place is None:
+                yield self._stray(log, row, seen.strays[0])
+                continue
+            where, only_harmless = _WHAT[place.on], len(seen.markers) > 1 and place.on == FRONT
             yield Claim(
                 rule=self.name,
                 where=where_of(place),
                 after=row,
                 field=place.pointer,
                 confidence=Confidence.CERTAIN,
-                severity=self.severity,
+                severity=Severity.INFO if only_harmless else self.severity,
                 cause=("nothing", place.on),
-                message=f"The marker stands on {what}, which cannot carry one.",
+                message=f"The marker stands {where}.",
                 fix="Put the marker on the last block with text, a tool call or a tool result.",
+            )
+
+    def _stray(self, log: Log, row: int, pointer: str) -> Claim:
+        marked = row in log.explained or bool(log.of(row).markers)
+        return Claim(
+            rule=self.name,
+            where=Where.MESSAGES if pointer.startswith("/messages") else Where.TOOLS,
+            after=row,
+            field=pointer,
+            confidence=Confidence.CERTAIN,
+            severity=Severity.INFO if marked else Severity.MEDIUM,
+            cause="stray",
+            message="The marker stands inside the data of a block, where the API has no place for one.",
+            fix="Put the marker on the block itself, or behind it.",
+        )
+
+    def _twice(self, log: Log) -> Iterator[Claim]:
+        """Claim second markers at one block: each takes a place of the few that a request has."""
+        for row in log.conversations.order:
+            markers = [place for place in log.of(row).markers if place.on not in UNMARKABLE]
+            second = next((b for a, b in pairwise(markers) if a.block == b.block and b.on != "automatic"), None)
+            system = None if second is None else log.marker_system(row)
+            if second is None or system is None:
+                continue
+            is_full = system.max_breakpoints == len(markers)
+            yield Claim(
+                rule=self.name,
+                where=where_of(second),
+                after=row,
+                field=second.pointer,
+                confidence=Confidence.CERTAIN,
+                severity=Severity.LOW if is_full else Severity.INFO,
+                cause="twice",
+                evidence=(f"all {len(markers)} markers that are allowed are set",) if is_full else (),
+                message="Two markers stand at one block: the second does nothing and takes the place of another.",
+                fix="Set one marker a block.",
+            )
+
+    def _never_returned_to(self, log: Log, group: Group) -> Iterator[Claim]:
+        """Claim what single questions write behind the part that they share, where no conversation ever goes on."""
+        marked = [row for row in group.rows if (at := log.of(row).markers) and at[-1].kind == "messages"]
+        if any(len(log.threads[log.conversations.conversation[row]]) > 1 or log.written(row) == 0 for row in marked):
+            return
+        last = max((log.times[row] for row in group.rows), default=0.0)
+        rows = [row for row in marked if _is_dead_end(log, row, last)]
+        if len(rows) < _FEWEST_DEAD:
+            return
+        dear = next(
+            (f"{factor:g} times the price" for _, factor in group.system.multipliers_of(group.model).writes), ""
+        )
+        for row in rows:
+            place, written = log.of(row).markers[-1], log.written(row) or 0
+            yield Claim(
+                rule=self.name,
+                where=where_of(place),
+                after=row,
+                field=place.pointer,
+                severity=Severity.LOW,
+                cause="dead end",
+                evidence=(f"{len(rows):,} calls write, and no conversation has a second one",),
+                message=f"A second marker on the question writes {written:,} tokens"
+                f"{f' at {dear} of input' if dear else ''} that nobody comes back for.",
+                fix="Mark the constant text alone where conversations have one question.",
             )
 
     def _stuck(self, log: Log) -> Iterator[Claim]:
@@ -212,6 +294,16 @@ class BreakpointMisplaced(LogRule):
 def _writes_all(log: Log, row: int) -> bool:
     written = log.written(row)
     return written is not None and written >= _ALL * log.prompt(row)
+
+
+def _is_dead_end(log: Log, row: int, last: float) -> bool:
+    """Say whether a call reads what others wrote, writes more, and had the time to be gone on with."""
+    seen, written = log.of(row), log.written(row)
+    if len(seen.markers) < 2 or seen.markers[-2].kind == "messages" or seen.automatic or row in log.explained:
+        return False
+    if not log.cached(row) or written is None or written < _LEAST:
+        return False
+    return not log.times[row] > 0 or log.times[row] + lifetime(log, row).high <= last
 
 
 RULES.add(BreakpointMisplaced.name, BreakpointMisplaced())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from prefixwise.analyzers.lint.alignment import Alignment, Message
@@ -22,6 +24,9 @@ from prefixwise.core.request import Request
 
 _MODEL = ("assistant", "model")
 _LEAST_RAW = 2
+_LEAST_KEPT, _LEAST_PROMPT = 16, 80
+_CUT = re.compile(r"\s*(?:…|\.{3}|\[[^\[\]\n]{1,40}\])\s*\Z")
+"""How the rest of a text is said to be left out."""
 _MUCH_SHORTER = 3
 """How many times shorter another first message must be to be a shortened one, and not one with other passages."""
 _OFTEN = 3
@@ -39,8 +44,8 @@ class HistoryRewritten(HistoryRule):
     conversation.
 
     Not reported above info: a user who edits a message or lets the answer be written anew (the old rest of the
-    conversation is gone then), a new question in the newest message, and a system prompt that changes once for all
-    conversations.
+    conversation is gone then), a new question in the newest message, a system prompt that changes once for all
+    conversations, and another agent that takes a conversation over with a prompt of its own.
 
     Keep every message as it was sent and send that. Put what belongs to one call only behind the history, or make it
     the result of a tool call, which stays in the history as an ordinary message.
@@ -64,10 +69,31 @@ class HistoryRewritten(HistoryRule):
     where = (Where.MESSAGES, Where.SYSTEM)
     rank = 100
 
+    def detect(self, pair: Compared) -> Claim | None:
+        return super().detect(pair) or self._handed_over(pair)
+
+    def _handed_over(self, pair: Compared) -> Claim | None:
+        """Return a claim for information where another agent, with a prompt of its own, takes a conversation over."""
+        change = pair.change
+        if change is None or not pair.turn or change.where is not Where.SYSTEM or not change.is_text:
+            return None
+        if min(len(change.before), len(change.after)) < _LEAST_PROMPT or alike_texts(change.before, change.after):
+            return None
+        if not (_comes_again(pair.log, pair.before) and _comes_again(pair.log, pair.after)):
+            return None
+        message = (
+            "Another agent, with a system prompt of its own, goes on with the conversation: its cache is another one."
+        )
+        claim = self.claim(pair, change.field, message, change.before, change.after)
+        claim.where, claim.char_offset = Where.SYSTEM, change.char_offset
+        claim.severity, claim.cause = Severity.INFO, "hand-over"
+        return claim
+
     def look(self, pair: Compared, alignment: Alignment) -> Claim | None:
         if alignment.start >= alignment.newest:
             return None
-        return self._edited(pair, alignment) or self._wrapped(pair, alignment) or self._reworded(pair, alignment)
+        looks = (self._reordered, self._edited, self._wrapped, self._cut_short, self._reworded)
+        return next(filter(None, (look(pair, alignment) for look in looks)), None)
 
     def otherwise(self, pair: Compared) -> Claim | None:
         change, alignment = pair.change, pair.alignment
@@ -107,6 +133,35 @@ class HistoryRewritten(HistoryRule):
         message = f"{what}, and nothing of the old rest follows: an edit."
         claim = self.claim(pair, right.field, message, left.entry.text, right.entry.text)
         claim.char_offset, claim.cause, claim.confidence = change.char_offset, "edit", Confidence.POSSIBLE
+        return claim
+
+    def _reordered(self, pair: Compared, alignment: Alignment) -> Claim | None:
+        """Return a claim where the messages that were sent come again, all of them, in another order."""
+        start, change = alignment.start, pair.change
+        one, other = alignment.contents_a[start:], alignment.contents_b[start : len(alignment.contents_a)]
+        if change is None or len(one) != len(other) or sorted(one) != sorted(other):
+            return None
+        left, right = alignment.before(start), alignment.after(start)
+        message = (
+            "Messages of the history come in another order; everything from the first moved one on is computed again."
+        )
+        claim = self.claim(pair, right.field, message, left.entry.text, right.entry.text)
+        claim.char_offset, claim.confidence, claim.cause = change.char_offset, Confidence.CERTAIN, "order"
+        return claim
+
+    def _cut_short(self, pair: Compared, alignment: Alignment) -> Claim | None:
+        """Return a claim where only the beginning of an earlier message comes again."""
+        start, change = alignment.start, pair.change
+        if change is None or not change.is_text or change.right is None or alignment.partner.get(start) != start:
+            return None
+        head = _CUT.sub("", change.after)
+        if len(head) < _LEAST_KEPT or not change.before.startswith(head) or len(change.after) >= len(change.before):
+            return None
+        if not change.before[len(head) :].strip():  # white space is a matter of its own
+            return None
+        message = f"{_of(alignment)} is cut short when it is sent again; everything behind it is computed again."
+        claim = self.claim(pair, change.field, message, change.before[len(head) :], change.after[len(head) :])
+        claim.char_offset = change.char_offset
         return claim
 
     def _wrapped(self, pair: Compared, alignment: Alignment) -> Claim | None:
@@ -160,6 +215,14 @@ class HistoryRewritten(HistoryRule):
         return with_first_sent(request, claims)
 
 
+def _comes_again(log: Log, row: int) -> bool:
+    """Say whether what stands in front of a row's messages stands in front of another row's, too."""
+    counts: Counter[int] = log.rows.memo.setdefault(_comes_again, Counter())
+    if not counts:
+        counts.update(map(id, log.outlines.head))  # equal heads are one object
+    return counts[id(log.outlines.head[row])] > 1
+
+
 def _is_value(hunk: Hunk) -> bool:
     """Say whether a differing stretch may be a value, and not letters of a word or a mark."""
     text = hunk.before_text + hunk.after_text
@@ -172,8 +235,12 @@ def _what_happened(alignment: Alignment) -> str:
         return f"A message was put into the history, at `{alignment.after(start).entry.pointer}`"
     if start in alignment.dropped:
         return f"What stood at `{alignment.before(start).entry.pointer}` is gone from the history"
-    name = name_of(alignment.after(start))
-    return f"{name[0].upper()}{name[1:]} is sent again in other words"
+    return f"{_of(alignment)} is sent again in other words"
+
+
+def _of(alignment: Alignment) -> str:
+    name = name_of(alignment.after(alignment.start))
+    return name[0].upper() + name[1:]
 
 
 def _may_be_edited(message: Message) -> bool:

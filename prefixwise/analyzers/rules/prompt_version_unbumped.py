@@ -44,6 +44,7 @@ class PromptVersionUnbumped(SourceRule):
     severity = Severity.HIGH
     fix = "Raise the version of the prompt and lock it again, or take the change back."
     where = (Where.TEMPLATE,)
+    of_whole_file = True
 
 
 RULES.add(PromptVersionUnbumped.name, PromptVersionUnbumped())

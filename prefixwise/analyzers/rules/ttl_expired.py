@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prefixwise.analyzers.lint.breakpoints import missed
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared, Served
 from prefixwise.analyzers.lint.lifetimes import Lifetime, idle_seconds, lifetime
+from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.rule import RULES, PairRule, Stage
 from prefixwise.core.finding import Confidence, Severity, Where
 
@@ -77,7 +80,7 @@ class TtlExpired(PairRule):
             confidence=confidence,
             severity=Severity.HIGH if lost >= _LARGE else Severity.MEDIUM,
             cause="pause",
-            evidence=tuple(_evidence(pair)),
+            evidence=(*_evidence(pair), *_longer(log, pair.before, idle, life)),
             message=f"{_span(idle)} passed since the cache was last used, and it lives {_lives(life)}: about "
             f"{rewritten:,} tokens were computed again.",
         )
@@ -114,6 +117,22 @@ def _evidence(pair: Compared) -> list[str]:
         return ["the log reports no usage"]
     said = f"{cached:,} tokens read" if cached else "nothing read"
     return [said if written is None else f"{said}, {written:,} written"]
+
+
+def _longer(log: Log, row: int, idle: float, life: Lifetime) -> Iterator[str]:
+    """Say whether a lifetime on offer would have lasted over the pause, and what it costs."""
+    system = log.marker_system(row) if log.of(row).markers else None
+    if system is None:
+        return
+    prices = dict(system.multipliers_of(log.model(row)).writes)
+    for option in sorted(system.ttl_options, key=lambda option: option.idle_s.low or 0):
+        lives = option.idle_s.low
+        if lives is not None and lives > life.high and idle <= lives:
+            cost = f", written at {prices[option.name]:g} times the price of input" if option.name in prices else ""
+            yield f"a lifetime of {option.name} would have lasted{cost}"
+            return
+    if system.ttl_options:
+        yield "no lifetime on offer would have lasted"
 
 
 def _span(seconds: float) -> str:

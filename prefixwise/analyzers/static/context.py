@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
 
 from prefixwise.caches.rulebook import Rulebook
+from prefixwise.corpus.tokenizer import provider_of
 
 
 class PromptContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,10 +36,41 @@ class PromptContext(msgspec.Struct, frozen=True, kw_only=True):
             syntax=self.syntax or other.syntax,
         )
 
+    def named(self) -> PromptContext:
+        """Return this context with the provider that the name of its model tells, where none is said."""
+        if self.provider or not self.model:
+            return self
+        return msgspec.structs.replace(self, provider=provider_of(self.model, ""))
+
     @property
     def minimum(self) -> int | None:
         """Fewest tokens that the model's provider caches; None where model or provider do not tell."""
         return _minimum(self.provider, self.model) if self.model or self.provider else None
+
+
+class Outside(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a file's prompts from outside.
+
+    Attributes:
+        asked: What the command says; wins over what the file says of itself.
+        assumed: What the configuration says; completes what the file says.
+        version: Version of its prompts where the file tells none.
+        builders: Functions that build prompts beside those that look like it.
+    """
+
+    asked: PromptContext = PromptContext()
+    assumed: PromptContext = PromptContext()
+    version: str = ""
+    builders: frozenset[str] = frozenset()
+
+
+OutsideOf: TypeAlias = Callable[[str], Outside]
+"""Gives what is known of a file, by its path."""
+
+
+def nothing_known(_path: str) -> Outside:
+    """Return what is known of a file where nobody says anything."""
+    return Outside()
 
 
 @functools.lru_cache(maxsize=256)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +18,7 @@ from prefixwise.analyzers.static.file_kinds import (
     may_build_prompts,
     of_included,
     of_named,
+    of_unsaved,
     says_prompt,
 )
 from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, rules_above
@@ -70,20 +72,22 @@ class Discovered(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """What the configuration says of files: patterns as in `.gitignore`, relative to the working folder.
+    """What the configuration says of files: patterns as in `.gitignore`.
 
     Attributes:
+        base: Folder that they are relative to, absolute and with `/`; '' for the working folder.
         include: Texts to take though nothing says that they are prompts.
         exclude: Files and folders to leave out.
         force_exclude: Leave them, and what `.gitignore` names, out even where they are named.
     """
 
+    base: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
 
 
-def discover(arguments: Sequence[str], selection: Selection = Selection()) -> Discovered:  # noqa: B008 - frozen
+def discover(arguments: Sequence[str], selection: Callable[[str], Selection] | None = None) -> Discovered:
     """Return the files to lint.
 
     A file that is named is taken whatever it is. In folders those are taken that are named or placed like prompts,
@@ -92,7 +96,7 @@ def discover(arguments: Sequence[str], selection: Selection = Selection()) -> Di
 
     Args:
         arguments: Files, folders, globs, or `-`.
-        selection: What the configuration says.
+        selection: What the configuration says of what stands directly in a folder, which is given absolute.
 
     Raises:
         UserError: A name leads to nothing: exit code 3 where nothing else was named, else 2.
@@ -120,39 +124,73 @@ def discover(arguments: Sequence[str], selection: Selection = Selection()) -> Di
     )
 
 
+def discover_unsaved(path: str, selection: Callable[[str], Selection] | None = None) -> Discovered:
+    """Return the file whose text comes on standard input, as if it stood at `path`, whether it does or not.
+
+    A log is read from standard input, as ever; whatever else is linted under its path.
+    """
+    search = _Search(selection)
+    search.name(path, lambda shown, _: of_unsaved(shown))
+    found = tuple(search.found.values())
+    if found and found[0].kind is FileKind.LOG:
+        found = (Found(STDIN, FileKind.LOG, "standard input"),)
+    return Discovered(found, (), tuple(search.left.values()))
+
+
+class _Patterns(NamedTuple):
+    """What the configuration says of the files of a folder, to be matched."""
+
+    include: Rules | None = None
+    exclude: Rules | None = None
+    force_exclude: bool = False
+
+    @classmethod
+    def of(cls, selection: Selection) -> _Patterns:
+        """Return the patterns of a selection."""
+        base = selection.base or _slashed(os.getcwd())
+        include, exclude = selection.include, selection.exclude
+        return cls(
+            patterns(include, base) if include else None,
+            patterns(exclude, base) if exclude else None,
+            selection.force_exclude,
+        )
+
+
 class _Search:
     """Goes through what was named and keeps each file once."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Callable[[str], Selection] | None) -> None:
         self.found: dict[str, Found] = {}
         self.beside: dict[str, Found] = {}
         self.left: dict[str, LeftOut] = {}
-        here = _slashed(os.getcwd())
-        self._include = patterns(selection.include, here) if selection.include else None
-        self._exclude = patterns(selection.exclude, here) if selection.exclude else None
-        self._force_exclude = selection.force_exclude
+        self._selection = selection
+        self._compiled: dict[Selection, _Patterns] = {}
 
-    def name(self, path: str) -> None:
-        """Take a file that was named."""
+    def name(self, path: str, kind: Callable[[str, str], FileKind] = of_named) -> None:
+        """Take a file that was named; `kind` says what it is, by path and name."""
         if path == STDIN:
             self.found.setdefault(STDIN, Found(STDIN, FileKind.LOG, "standard input"))
             return
         shown, absolute = _slashed(path), _slashed(os.path.abspath(path))
-        if self._force_exclude:
+        if self._selection is not None:
             why = self._why_excluded(absolute)
             if why:
                 self.left.setdefault(absolute, LeftOut(shown, why))
                 return
-        self.found.setdefault(_real(absolute), Found(shown, of_named(path, shown.rpartition("/")[2]), "named"))
+        self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
     def _why_excluded(self, absolute: str) -> str:
+        folder = os.path.dirname(absolute)
+        configured = self._patterns(_real(folder))
+        if not configured.force_exclude:
+            return ""
+        absolute = f"{_real(folder)}/{os.path.basename(absolute)}"
         folder = os.path.dirname(absolute)
         above = [folder]
         while os.path.dirname(above[-1]) != above[-1]:
             above.append(os.path.dirname(above[-1]))
-        if self._matches(self._exclude, absolute) or any(
-            self._matches(self._exclude, one, folder=True) for one in above
-        ):
+        exclude = configured.exclude
+        if self._matches(exclude, absolute) or any(self._matches(exclude, one, folder=True) for one in above):
             return "excluded by the configuration"
         rules = rules_above(folder).within(folder)
         return "ignored by .gitignore" if rules.ignores(absolute) else ""
@@ -166,16 +204,17 @@ class _Search:
         while waiting:
             place, shown, above = waiting.pop()
             rules = above.within(place)
+            configured = self._patterns(place)
             inner = []
             for entry in self._entries(place, shown):
                 if entry.is_dir(follow_symlinks=False):
-                    why = self._why_folder_left(entry, f"{place}/{entry.name}", rules)
+                    why = self._why_folder_left(entry, f"{place}/{entry.name}", rules, configured)
                     if why:
                         self._leave(f"{place}/{entry.name}", f"{shown}{entry.name}/", why)
                     else:
                         inner.append((f"{place}/{entry.name}", f"{shown}{entry.name}/", rules))
                 else:
-                    self._file(entry, f"{place}/{entry.name}", f"{shown}{entry.name}", rules)
+                    self._file(entry, f"{place}/{entry.name}", f"{shown}{entry.name}", rules, configured)
             waiting.extend(reversed(inner))
 
     def _entries(self, place: str, shown: str) -> list[os.DirEntry[str]]:
@@ -186,10 +225,19 @@ class _Search:
             self._leave(place, shown or "./", f"cannot be read: {problem.strerror}")
             return []
 
-    def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> str:
+    def _patterns(self, folder: str) -> _Patterns:
+        """Return what the configuration says of what stands directly in a folder."""
+        if self._selection is None:
+            return _Patterns()
+        selection = self._selection(folder)
+        if selection not in self._compiled:
+            self._compiled[selection] = _Patterns.of(selection)
+        return self._compiled[selection]
+
+    def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules, configured: _Patterns) -> str:
         name = entry.name
         if name.startswith("."):
-            return "" if self._is_included_below(path) else "a hidden folder"
+            return "" if _is_included_below(path, configured.include) else "a hidden folder"
         if name in _LEFT_FOLDERS:
             return _LEFT_FOLDERS[name]
         if name.endswith(".egg-info"):
@@ -197,19 +245,9 @@ class _Search:
         for sign, why in _SIGNS.items():
             if os.path.exists(f"{path}/{sign}"):
                 return why
-        if self._matches(self._exclude, path, folder=True):
+        if self._matches(configured.exclude, path, folder=True):
             return "excluded by the configuration"
         return "ignored by .gitignore" if rules.ignores(path, folder=True) else ""
-
-    def _is_included_below(self, folder: str) -> bool:
-        """Say whether a pattern of `include` names something in a hidden folder."""
-        if self._include is None:
-            return False
-        relative = folder[len(self._include.base) :] + "/"
-        texts = (str(pattern.pattern).lstrip("/") for pattern in self._include.spec.patterns)
-        return any(
-            text.startswith(relative) or relative.startswith(text.rstrip("*")) for text in texts if text != "None"
-        )
 
     @staticmethod
     def _matches(rules: Rules | None, path: str, *, folder: bool = False) -> bool:
@@ -218,17 +256,17 @@ class _Search:
     def _leave(self, identity: str, shown: str, why: str) -> None:
         self.left.setdefault(identity, LeftOut(shown, why))
 
-    def _file(self, entry: os.DirEntry[str], path: str, shown: str, rules: IgnoreRules) -> None:
+    def _file(self, entry: os.DirEntry[str], path: str, shown: str, rules: IgnoreRules, configured: _Patterns) -> None:
         """Take a file of a folder, or say why not."""
         if entry.is_symlink() and os.path.isdir(path):
             self._leave(path, shown, "a link to a folder")
             return
         kind, why, unsure = by_name(shown)
-        included = self._matches(self._include, path)
+        included = self._matches(configured.include, path)
         if kind is None and not included:
             self._leave(path, shown, why)
             return
-        excluded = self._matches(self._exclude, path)
+        excluded = self._matches(configured.exclude, path)
         if excluded or rules.ignores(path):
             self._leave(path, shown, "excluded by the configuration" if excluded else "ignored by .gitignore")
             return
@@ -250,6 +288,15 @@ class _Search:
             self.found.setdefault(identity, Found(shown, found, why))
         else:
             self.beside.setdefault(identity, Found(shown, found, "nothing in it speaks of prompts"))
+
+
+def _is_included_below(folder: str, include: Rules | None) -> bool:
+    """Say whether a pattern of `include` names something in a hidden folder."""
+    if include is None:
+        return False
+    relative = folder[len(include.base) :] + "/"
+    texts = (str(pattern.pattern).lstrip("/") for pattern in include.spec.patterns)
+    return any(text.startswith(relative) or relative.startswith(text.rstrip("*")) for text in texts if text != "None")
 
 
 def _judged(path: str, size: int, kind: FileKind, why: str, *, unsure: bool) -> tuple[FileKind | None, str]:

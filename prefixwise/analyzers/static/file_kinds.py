@@ -131,6 +131,15 @@ def of_named(path: str, name: str) -> FileKind:
     return FileKind.PROMPT_TEXT if _is_text(path) and not is_log(path) else FileKind.LOG
 
 
+def of_unsaved(path: str) -> FileKind:
+    """Return what a text is that would stand in a file of this name: a prompt where nothing says that it is not."""
+    name = path.rpartition("/")[2].lower()
+    kind = _BY_SUFFIX.get(name[name.rfind(".") :] if "." in name[1:] else "", FileKind.PROMPT_TEXT)
+    if name.endswith(LOG_SUFFIXES) and not _NAMED_PROMPT.search(name):
+        return kind if name.endswith(".json") and _PROMPT_PATH.search(path) else FileKind.LOG
+    return kind
+
+
 def _is_text(path: str) -> bool:
     try:
         with open(path, "rb") as stream:

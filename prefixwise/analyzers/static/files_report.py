@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from prefixwise.analyzers.static.discovery import Discovered, Found, discover
+from prefixwise.analyzers.static.discovery import Discovered, Found, Selection, discover
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.lint import SourceFile, SourceKind
 from prefixwise.core.envelope import DocumentKind
@@ -19,14 +19,19 @@ def source_files(found: Iterable[Found]) -> list[SourceFile]:
     return [SourceFile(file.path, SourceKind(file.kind.read_as)) for file in found if file.kind is not FileKind.LOG]
 
 
-def prompt_files(paths: Iterable[str]) -> list[SourceFile]:
+def prompt_files(paths: Iterable[str], selection: Callable[[str], Selection] | None = None) -> list[SourceFile]:
     """Return the prompt files that paths lead to, by path: files that are named whatever they are, folders' prompts.
+
+    Args:
+        paths: Files, folders or globs.
+        selection: What the configuration says of what stands directly in a folder, which is given absolute.
 
     Raises:
         UserError: A path leads to nothing.
     """
     named = {path for path in paths if Path(path).is_file()}
-    found = discover([path for path in paths if path not in named]).found if len(named) < len(set(paths)) else ()
+    others = [path for path in paths if path not in named]
+    found = discover(others, selection).found if others else ()
     taken = {Path(path).as_posix() for path in named}
     taken |= {file.path for file in found if file.kind.read_as is FileKind.TEMPLATE}
     return [SourceFile(path, SourceKind.TEMPLATE) for path in sorted(taken)]

@@ -77,7 +77,7 @@ def source_findings(
     """
     raw = [one for thing in found if (one := _raw(thing)) is not None]
     raw.sort(key=lambda one: (one.path, one.span.start, one.rule.name))
-    return list(_finished(raw, excerpts))
+    return list(finished(raw, excerpts))
 
 
 def _raw(thing: Volatile | Stranded | TemplateTrait) -> Raw | None:
@@ -176,13 +176,17 @@ def _of_trait(trait: TemplateTrait) -> Raw:
     )
 
 
-def _finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
-    """Yield findings; several of one rule that quote the same in a file are told apart by their order."""
+def finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
+    """Yield findings; several of one rule that quote the same in a file are told apart by their order.
+
+    The fingerprint holds neither place nor path, which is another one when lint is started elsewhere.
+    """
     seen: Counter[tuple[str, str, str]] = Counter()
     for one in raw:
-        key = (one.rule.name, one.path, " ".join(one.quote.split()))
-        digest = hashlib.blake2b(f"{key}{seen[key]}".encode("utf-8", "replace"), digest_size=8).hexdigest()
-        seen[key] += 1
+        said = " ".join(one.quote.split())
+        number = seen[one.path, one.rule.name, said]
+        seen[one.path, one.rule.name, said] += 1
+        key = "\0".join((one.rule.name, said, str(number))).encode("utf-8", "replace")
         shown = None if excerpts is Excerpts.NONE else excerpt(one.quote, excerpts, _LONG_QUOTE)
         yield Finding(
             rule=one.rule.name,
@@ -200,5 +204,5 @@ def _finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
             evidence=one.evidence,
             message=one.message,
             fix=Fix(one.rule.fix, one.rule.safety),
-            fingerprint=digest,
+            fingerprint=hashlib.blake2b(key, digest_size=8).hexdigest(),
         )

@@ -51,8 +51,15 @@ class IgnoreRules(NamedTuple):
 
 
 def patterns(lines: Iterable[str], base: str) -> Rules:
-    """Return patterns as `.gitignore` files have them, relative to a folder."""
-    spec = pathspec.GitIgnoreSpec.from_lines(lines)
+    """Return patterns as `.gitignore` files have them, relative to a folder.
+
+    Raises:
+        ValueError: A line is no pattern.
+    """
+    try:
+        spec = pathspec.GitIgnoreSpec.from_lines(lines)
+    except re.error as problem:
+        raise ValueError(str(problem)) from None
     return Rules(base.rstrip("/") + "/", spec, _possible(spec))
 
 
@@ -63,7 +70,21 @@ def rules_of(file: str, folder: str) -> Rules | None:
             lines = [line for line in stream if line.strip() and not line.startswith("#")]
     except OSError:
         return None
-    return patterns(lines, folder) if lines else None
+    if not lines:
+        return None
+    try:
+        return patterns(lines, folder)
+    except ValueError:  # what is no pattern ignores nothing, as with git
+        return patterns([line for line in lines if is_pattern(line)], folder)
+
+
+def is_pattern(line: str) -> bool:
+    """Say whether a line of a `.gitignore` can be understood."""
+    try:
+        patterns([line], "")
+    except ValueError:
+        return False
+    return True
 
 
 def _possible(spec: pathspec.GitIgnoreSpec) -> re.Pattern[str] | None:

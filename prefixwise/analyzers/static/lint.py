@@ -9,14 +9,14 @@ from pathlib import Path
 import msgspec
 
 from prefixwise.analyzers.lint.document import LintInput
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import Outside, OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
 from prefixwise.analyzers.static.python.reading import read_python
 from prefixwise.analyzers.static.scripts.read import read_scripts
 from prefixwise.analyzers.static.sources import Source
+from prefixwise.analyzers.static.template_pool import TemplateTask, templates_read
 from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
-from prefixwise.analyzers.static.templates.read import read_template
-from prefixwise.analyzers.static.volatile import Volatile
+from prefixwise.analyzers.static.volatile import Volatile, VolatileKind
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Finding, Mode
 
@@ -52,29 +52,33 @@ class LintedSources(msgspec.Struct, frozen=True):
 def lint_sources(
     files: Sequence[SourceFile],
     wanted: Collection[str],
-    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
-    builders: Iterable[str] = (),
+    outside: OutsideOf = nothing_known,
     excerpts: Excerpts = Excerpts.MASKED,
     beside: Iterable[SourceFile] = (),
+    jobs: int = 1,
+    given: Mapping[str, bytes] | None = None,
 ) -> LintedSources:
     """Return what keeps the prompts of sources from being cached.
 
     Args:
         files: In any order; code is followed from one to another.
         wanted: Names of the rules whose findings are wanted.
-        context: What is known of all prompts from outside.
-        builders: Functions that build prompts beside those that look like it.
+        outside: What is known of each file from outside.
         excerpts: How much of the sources' text the findings may show.
         beside: Code without prompts of its own, which is read where that of `files` uses it.
+        jobs: Processes that read templates; 0 for as many as pay. The result is the same.
+        given: What files hold that are not read from the disk, by path.
     """
+    given = given or {}
     sources: dict[str, Source] = {}
     unread: dict[str, str] = {}
     for file in files:
         try:
-            sources[file.path] = Source(file.path, Path(file.path).read_bytes().decode("utf-8"))
+            data = given[file.path] if file.path in given else Path(file.path).read_bytes()
+            sources[file.path] = Source(file.path, data.decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    found, notes = _read(files, _Known(sources, beside), context, tuple(builders))
+    found, notes = _read(files, _Known(sources, beside), outside, jobs)
     findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
     notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
@@ -115,23 +119,46 @@ class _Known(Mapping[str, Source]):
 
 
 def _read(
-    files: Sequence[SourceFile], sources: _Known, context: PromptContext, builders: tuple[str, ...]
+    files: Sequence[SourceFile], sources: _Known, outside: OutsideOf, jobs: int
 ) -> tuple[list[Volatile | Stranded | TemplateTrait], list[str]]:
-    found: list[Volatile | Stranded | TemplateTrait] = []
-    notes: list[str] = []
     by_kind = {kind: [f.path for f in files if f.kind is kind and f.path in sources] for kind in SourceKind}
-    for path in sorted(by_kind[SourceKind.TEMPLATE]):
-        template = read_template(sources[path], context)
-        found += [*template.volatiles, *template.stranded, *template.traits]
-        for problem in template.problems:
+    paths = sorted(by_kind[SourceKind.TEMPLATE])
+    with templates_read([_task(sources[path], outside(path)) for path in paths], jobs) as answers:
+        volatiles, said = _read_code(by_kind, sources, outside)
+        read = answers()
+    notes = []
+    for path, answer in zip(paths, read, strict=True):
+        for problem in answer.problems:
             line, _ = sources[path].position(problem.start)
             notes.append(f"{path}:{line}: not read: {problem.what}")
+    return [*(one for answer in read for one in answer.found), *volatiles], [*notes, *said]
+
+
+def _task(source: Source, outside: Outside) -> TemplateTask:
+    return TemplateTask(source.path, source.text, outside.asked, outside.assumed)
+
+
+def _read_code(
+    by_kind: Mapping[SourceKind, list[str]], sources: _Known, outside: OutsideOf
+) -> tuple[list[Volatile], list[str]]:
+    """Return what is found in code; a value that the code of several projects sends is told once."""
+    found: dict[tuple[str, int, int, VolatileKind], Volatile] = {}
+    notes: dict[str, None] = {}
     for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
-        if by_kind[kind]:
-            volatiles, said = read(sources.of_kind(kind, by_kind[kind]), by_kind[kind], builders)
-            found += volatiles
-            notes += said
-    return found, notes
+        for builders, paths in _by_builders(by_kind[kind], outside):
+            volatiles, said = read(sources.of_kind(kind, by_kind[kind]), paths, builders)
+            for one in volatiles:
+                found.setdefault((one.path, one.span.start, one.span.end, one.kind), one)
+            notes.update(dict.fromkeys(said))
+    return list(found.values()), list(notes)
+
+
+def _by_builders(paths: Iterable[str], outside: OutsideOf) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Return paths by the builders that are named for them: code of one project is read at once."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        groups.setdefault(tuple(sorted(outside(path).builders)), []).append(path)
+    return sorted(groups.items())
 
 
 def _input(file: SourceFile, skipped: str) -> LintInput:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.lint import SourceFile, SourceKind
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.static_prefix import Segment, static_prefix
@@ -27,7 +27,7 @@ class LockedPrompt(msgspec.Struct, frozen=True, order=True):
     Attributes:
         path: Its file, seen from the folder of the lock, with `/`.
         number: Its place among the prompts of the file, from 0.
-        version: What the file says of its version, '' where it says nothing.
+        version: What the file says of its version, or else the configuration; '' where neither says anything.
         tokens: Tokens of its static prefix.
         segments: Of each segment of that: its tokens and the hash of its bytes, with a blank between.
     """
@@ -74,7 +74,7 @@ class ReadPrompt(msgspec.Struct, frozen=True):
 def read_prompts(
     files: Iterable[SourceFile],
     root: Path,
-    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
+    outside: OutsideOf = nothing_known,
 ) -> tuple[list[ReadPrompt], list[str]]:
     """Return the prompts of files, by path, and notes on those that cannot be locked.
 
@@ -83,7 +83,7 @@ def read_prompts(
     Args:
         files: In any order.
         root: Folder of the lock.
-        context: What is known of all prompts from outside.
+        outside: What is known of each file from outside.
     """
     found: list[ReadPrompt] = []
     notes: list[str] = []
@@ -95,7 +95,8 @@ def read_prompts(
         except (OSError, UnicodeDecodeError) as problem:
             notes.append(f"{file.path}: not locked: {getattr(problem, 'strerror', None) or 'is not UTF-8 text'}")
             continue
-        template = read_template(source, context)
+        known = outside(file.path)
+        template = read_template(source, known.asked, known.assumed)
         notes += [f"{file.path}: not locked: {problem.what}" for problem in template.problems]
         if template.problems:
             continue
@@ -107,7 +108,8 @@ def read_prompts(
             segments = static_prefix(one)
             written = tuple(f"{segment.tokens} {segment.digest}" for segment in segments)
             tokens = sum(segment.tokens for segment in segments)
-            found.append(ReadPrompt(LockedPrompt(name, number, one.version, tokens, written), source, segments))
+            version = one.version or known.version
+            found.append(ReadPrompt(LockedPrompt(name, number, version, tokens, written), source, segments))
     return sorted(found, key=lambda prompt: (prompt.locked.path, prompt.locked.number)), notes
 
 

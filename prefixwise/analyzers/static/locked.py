@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from prefixwise.analyzers.rule import RULES
-from prefixwise.analyzers.static.context import PromptContext
+from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.lint import SourceFile
 from prefixwise.analyzers.static.lock import Lock, LockedPrompt, ReadPrompt, read_prompts
 from prefixwise.core.finding import Confidence, Finding, Fix, Lost, Mode, Per, Severity, Span, Where
@@ -20,7 +20,7 @@ def locked_findings(
     files: Sequence[SourceFile],
     lock: Lock,
     root: Path = Path(),
-    context: PromptContext = PromptContext(),  # noqa: B008 - frozen
+    outside: OutsideOf = nothing_known,
 ) -> list[Finding]:
     """Return what became of locked prompts, by path.
 
@@ -32,9 +32,9 @@ def locked_findings(
         files: What is linted, with paths from the working folder.
         lock: What was locked.
         root: Folder of the lock.
-        context: What is known of all prompts from outside, as it was when they were locked.
+        outside: What is known of each file from outside, as it was when it was locked.
     """
-    prompts, _ = read_prompts(files, root, context)
+    prompts, _ = read_prompts(files, root, outside)
     now = {_key(prompt.locked): prompt for prompt in prompts}
     then = {_key(prompt): prompt for prompt in lock.prompts}
     read = {prompt.locked.path for prompt in prompts}

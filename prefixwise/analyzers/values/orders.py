@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from prefixwise.analyzers.values.hunks import Hunk, common_prefix, common_suffix
+from prefixwise.analyzers.values.hunks import Hunk, common_prefix, common_suffix, one_hunk
 from prefixwise.analyzers.values.kinds import Candidate, SpanKind
 from prefixwise.core.finding import Confidence
 
 _LONGEST = 8_000
+_HEADING = 120
+"""Characters in front of examples in which they may be called so."""
 _WORD = r"(?:example|ex\.|sample|demo|shot|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld)"
 _ASKED = r"(?:Q|Question|Input|User|Human|Frage|Pregunta|Entrada|Review|Text)"
 _EXAMPLE = re.compile(
@@ -128,11 +130,11 @@ def _alike(one: str, other: str) -> bool:
 def order(before: str, after: str, hunk: Hunk) -> Candidate | None:
     """Return the reading of a difference as the same parts in another order, None for any other.
 
-    Looks at the line, then the paragraph, then the section in which the hunk lies.
+    Looks at the line, then the paragraph, then the section in which the hunk lies, then at the lines from the first
+    difference to the last: a section may be too long to look at, and its differences stand close together.
     """
     last = None
-    for region in (_line, _paragraph, _section):
-        texts = region(before, hunk.before_start, hunk.before_end), region(after, hunk.after_start, hunk.after_end)
+    for texts in _regions(before, after, hunk):
         if texts == last:
             continue
         last = texts
@@ -148,8 +150,36 @@ def examples(before: str, after: str, hunk: Hunk) -> Candidate | None:
     """Return the reading of a difference as other examples of a set, None for any other."""
     one = _section(before, hunk.before_start, hunk.before_end)
     other = _section(after, hunk.after_start, hunk.after_end)
+    if max(len(one), len(other)) > _LONGEST:
+        one, other = _paragraphs_apart(before, after, heading=_HEADING)
     why = subset_of_examples(one, other) if max(len(one), len(other)) <= _LONGEST else None
     return Candidate(SpanKind.EXAMPLES, Confidence.LIKELY, (why,)) if why else None
+
+
+def _regions(before: str, after: str, hunk: Hunk) -> Iterator[tuple[str, str]]:
+    for region in (_line, _paragraph, _section):
+        yield region(before, hunk.before_start, hunk.before_end), region(after, hunk.after_start, hunk.after_end)
+    if len(before) == len(after) > _LONGEST:
+        yield _lines_apart(before, after)
+        yield _paragraphs_apart(before, after)
+
+
+def _lines_apart(before: str, after: str) -> tuple[str, str]:
+    return _apart(before, after, "\n")
+
+
+def _paragraphs_apart(before: str, after: str, heading: int = 0) -> tuple[str, str]:
+    """Return the paragraphs from the first difference of two texts to the last, and those just in front of them."""
+    return _apart(before, after, "\n\n", heading)
+
+
+def _apart(before: str, after: str, mark: str, heading: int = 0) -> tuple[str, str]:
+    outer = one_hunk(before, after)
+    if outer is None:
+        return "", ""
+    start = max(0, outer.before_start - heading)
+    one = _between(before, start, outer.before_end, (mark,))
+    return one, _between(after, start, outer.after_end, (mark,))
 
 
 def _line(text: str, start: int, end: int) -> str:

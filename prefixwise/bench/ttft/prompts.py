@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from prefixwise.bench.ttft.plan import Mode, Plan
 from prefixwise.bench.ttft.schedule import Arm
-from prefixwise.bench.words import Vocabulary, nonce
+from prefixwise.bench.words import NONCE_TOKENS, Vocabulary, nonce
 from prefixwise.clients.protocol import Ask, Cold
 
 QUESTION = "Go on."
 """What stands in the newest message where only the beginning matters."""
 
+BEHIND = 16
+"""Tokens at most that a template puts behind the newest message. They are counted with what is around the words, but
+are not shared: a prompt has so many words more that what is shared is at least what was asked for."""
+
+_LEAD = "Words:"
 _SALTED = (Cold.SALT, Cold.ISOLATION_KEY)
 
 
@@ -25,13 +30,18 @@ class Prompts:
         self._plan, self._words = plan, words
 
     def ask(self, length: int, item: int, arm: Arm, repeat: int = 0, attempt: int = 0) -> Ask:
-        """Return a request of `length` shared tokens and the plan's own number behind them."""
+        """Return a request that shares `length` tokens or a few more, with the plan's own number behind them."""
         own = nonce(f"{self._plan.run}/{length}", item, attempt)
-        shared = self._words.text(length, f"{own} shared")
+        shared = self._words.text(length + BEHIND, f"{own} shared")
         replays = self._plan.mode is Mode.REPLAY
         end = f"{own} end" if replays or arm is not Arm.WARM else f"{own} end {repeat}"
         suffix = self._words.text(self._words.around + self._plan.suffix, end)
         return framed(self._plan, own, shared, f"{QUESTION}{suffix}")
+
+
+def cold_tokens(plan: Plan, header: int) -> int:
+    """Return how many tokens of a cold prompt may be cached: those before and in the nonce, which say nothing."""
+    return header if plan.cold in _SALTED else header + NONCE_TOKENS
 
 
 def framed(plan: Plan, own: str, shared: str, newest: str = QUESTION) -> Ask:
@@ -39,7 +49,7 @@ def framed(plan: Plan, own: str, shared: str, newest: str = QUESTION) -> Ask:
     salted = plan.cold in _SALTED
     return Ask(
         model=plan.model,
-        system=shared.lstrip() if salted else f"{own}{shared}",
+        system=f"{_LEAD if salted else own}{shared}",
         user=newest,
         max_tokens=1,
         ignore_eos=True,

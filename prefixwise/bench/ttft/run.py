@@ -20,7 +20,7 @@ from prefixwise.bench.ttft.labels import Label, expected_cached, label
 from prefixwise.bench.ttft.looks import LOOKS, look
 from prefixwise.bench.ttft.pairing import pairs_of
 from prefixwise.bench.ttft.plan import Plan, Row
-from prefixwise.bench.ttft.prompts import Prompts, framed
+from prefixwise.bench.ttft.prompts import BEHIND, Prompts, cold_tokens, framed
 from prefixwise.bench.ttft.schedule import Arm, Design, Slot, schedule
 from prefixwise.bench.words import Vocabulary, nonce, vocabulary
 from prefixwise.clients.protocol import Ask, Cold, Protocol
@@ -83,14 +83,13 @@ class TtftRun:
     # -- before --------------------------------------------------------------------------------------------
 
     async def _find_out(self) -> Found:
-        own = nonce(f"{self.plan.run}/words", 0)
-        words = await vocabulary(self._count, lambda text: f"{own}{text}")
+        words = await vocabulary(self._count)
         header, reports = await self._header(words)
         cold_s = await self._warm_up(words)
         return Found(words, header, reports, await self._visible(words) if reports else None, cold_s)
 
     async def _count(self, text: str) -> int:
-        ask = framed(self.plan, "", text)
+        ask = framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), text)
         sent = await self._checked(ask)
         usage = sent.answer.usage
         if usage is None or usage.prompt_tokens is None:
@@ -224,7 +223,7 @@ class TtftRun:
         answer, usage = sent.answer, sent.answer.usage
         prompt = usage.prompt_tokens if usage else None
         cached = usage.cached_tokens if usage else None
-        whole = prompt or length + self.plan.suffix
+        whole = prompt or length + BEHIND + self.plan.suffix
         expected = expected_cached(whole if self.plan.mode == "replay" else length, whole, self.plan.block)
         counted = cached if cached is not None or not found.reports else 0
         return Row(
@@ -242,7 +241,9 @@ class TtftRun:
             cached=cached,
             output=usage.output_tokens if usage else None,
             expected=expected,
-            label=label(slot.arm, counted, expected, found.header) if answer.ok else Label.FAILED,
+            label=label(slot.arm, counted, expected, cold_tokens(self.plan, found.header))
+            if answer.ok
+            else Label.FAILED,
             status=answer.status,
             error=answer.error,
             failure=answer.failure,

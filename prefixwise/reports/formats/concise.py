@@ -27,8 +27,9 @@ def render(report: Report, *, width: int | None = None, colour: bool = False) ->
 
 def _line(finding: Finding, colour: bool) -> str:
     level = f"\x1b[{_STYLES[finding.level]}m{finding.level}\x1b[0m" if colour else finding.level
-    place = visible(finding.place)
-    return f"{place}{': ' if place else ''}{level} {visible(finding.rule)}: {visible(finding.message)}"
+    # With its colon, for a file called `:` would make the line a command to a CI runner.
+    place = visible(f"{finding.place}: ") if finding.place else ""
+    return f"{place}{level} {visible(finding.rule)}: {visible(finding.message)}"
 
 
 def _prose(report: Report) -> Iterator[str]:

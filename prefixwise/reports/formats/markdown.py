@@ -24,9 +24,13 @@ from prefixwise.core.report import (
 from prefixwise.core.report import Waterfall as WaterfallBlock
 from prefixwise.reports import charts
 from prefixwise.reports import finding_words as words
+from prefixwise.reports.comment import fitting
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.tables import as_table
+
+COMMENT = 65_536
+"""The most characters of a comment that GitHub takes."""
 
 _BAR = 20
 _HEADING = re.compile(r"#{1,4} ")
@@ -54,7 +58,10 @@ def escape(text: str) -> str:
 
 
 def render(report: Report, **_layout: object) -> str:
-    """Return the report as headings, pipe tables and lists."""
+    """Return the report as headings, pipe tables and lists; what is said of a finding unfolds.
+
+    It fits a comment: what is more than GitHub takes of one is cut from the end, and said to be.
+    """
     parts = [f"## {escape(report.title)}"]
     for block in report.blocks:
         if block.title:
@@ -64,9 +71,8 @@ def render(report: Report, **_layout: object) -> str:
             parts.append(escape(note))
     closing = [*map(_requirement, report.requirements), *(f"- **note:** {escape(note)}" for note in report.notes)]
     closing += [_input(file) for file in report.inputs if file.broken or file.reason_skipped]
-    if closing:
-        parts.append("\n".join(closing))
-    return "\n\n".join(parts) + "\n"
+    document = "\n\n".join([*parts, "\n".join(closing)] if closing else parts) + "\n"
+    return document if len(document) <= COMMENT else fitting(parts, closing, COMMENT)
 
 
 def _block(block: Block) -> list[str]:
@@ -75,7 +81,7 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, Page):
         return ["\n".join(map(visible, _page(block.markdown)))] if block.markdown else []
     if isinstance(block, Findings):
-        return ["\n".join(_findings(block)) or "No findings."]
+        return [*map(_finding, block.findings), words.tally(block.findings)] if block.findings else ["No findings."]
     if isinstance(block, Histogram):
         return [_histogram(block)]
     if isinstance(block, WaterfallBlock):
@@ -131,15 +137,13 @@ def _histogram(block: Histogram) -> str:
     return _pipes([escape(block.x.title), "to", "count", ""], [True, True, True, False], rows)
 
 
-def _findings(block: Findings) -> Iterator[str]:
-    if not block.findings:
-        return
-    for finding in block.findings:
-        place, loss = escape(finding.place), escape(words.loss(finding))
-        at, cost = f" at {place}" if place else "", f", {loss}" if loss else ""
-        yield f"- **{finding.level}** {escape(words.named(finding))}{at}{cost}: {escape(finding.message)}"
-        yield from _details(finding)
-    yield f"\n{words.tally(block.findings)}"
+def _finding(finding: Finding) -> str:
+    place, loss = escape(finding.place), escape(words.loss(finding))
+    at, cost = f" at {place}" if place else "", f", {loss}" if loss else ""
+    lines = [f"- **{finding.level}** {escape(words.named(finding))}{at}{cost}: {escape(finding.message)}"]
+    if details := list(_details(finding)):
+        lines += ["  <details><summary>details</summary>", "", *details, "", "  </details>"]
+    return "\n".join(lines)
 
 
 def _details(finding: Finding) -> Iterator[str]:

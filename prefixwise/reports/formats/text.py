@@ -235,3 +235,4 @@ def _bar_width(width: int | None, taken: int) -> int:
 
 
 FORMATS.add("text", Format("text", "text/plain", ".txt", render))
+FORMATS.alias("full", "text")

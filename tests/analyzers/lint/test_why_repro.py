@@ -316,6 +316,8 @@ def _first_of_each_rule(linted: Linted) -> dict[str, int]:
     return found
 
 
+_OF_WHOLE_LOGS = frozenset({"ttl-unearned"})
+"""What no few requests show: that in hours nobody paused."""
 _API_WORDS = frozenset({"string", "number", "integer", "boolean", "array", "https", "toolu", "success"})
 
 
@@ -334,6 +336,10 @@ def test_every_finding_of_the_cases_can_be_reproduced_without_its_words(path: Pa
     names = structure.KEYS | structure.NAMED | structure.SETTINGS | _API_WORDS
     known = {word for name in names for word in re.findall("[a-z]{5,}", name.lower())}
     for rule, row in _first_of_each_rule(log.linted).items():
+        if rule in _OF_WHOLE_LOGS:
+            with pytest.raises(UserError, match="a few around it alone"):
+                reproduce(log, row, [parse_policy("vllm")], KEY)
+            continue
         made = reproduce(log, row, [parse_policy("vllm")], KEY)
         assert made.rule == rule
         if RULES.get(rule).code.startswith("PW9") and not made.shows:  # it speaks of what is masked in any case

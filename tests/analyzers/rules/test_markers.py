@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.linting import finding, found, lint_records, pairs_of
-from support.marked import APIS, RULES, asks, block, record, request, turns
+from support.marked import APIS, RULES, START, asks, block, record, request, turns
 
 from prefixwise.core.finding import Confidence, Level, Severity, Where
 
@@ -195,6 +195,129 @@ def test_a_marker_behind_a_block_that_changes(tmp_path: Path) -> None:
     assert [one.rule for one in linted.values.findings if one.rule == "breakpoint-misplaced"] == [
         "breakpoint-misplaced"
     ]
+
+
+POINT = {"cachePoint": {"type": "default"}}
+
+
+def test_a_marker_in_front_of_everything(tmp_path: Path) -> None:
+    records = asks("bedrock", 4, [SILENT])
+    for made in records:
+        made["request"]["system"].insert(0, POINT)
+    linted = lint_records(tmp_path, records)
+    front = finding(linted, "breakpoint-misplaced")
+    assert found(linted) == ["breakpoint-misplaced"]
+    assert (front.field, front.confidence) == ("/system/0/cachePoint", Confidence.CERTAIN)
+    assert "in front of everything" in front.message
+
+
+def test_a_marker_in_front_of_everything_beside_a_good_one(tmp_path: Path) -> None:
+    records = asks("bedrock", 4, [(4, 3000, 0), (4, 0, 3000)], on_system=True)
+    for made in records:
+        made["request"]["system"].insert(0, POINT)
+    linted = lint_records(tmp_path, records)
+    assert found(linted) == []
+    assert finding(linted, "breakpoint-misplaced").severity is Severity.INFO
+
+
+def test_markers_on_nothing_are_not_lost_on_the_way(tmp_path: Path) -> None:
+    records = asks("anthropic", 4, [SILENT])
+    for made in records:
+        made["request"]["system"].append(block("", True))
+    assert found(lint_records(tmp_path, records)) == ["breakpoint-misplaced"]
+
+
+def result_with_point(*points: str) -> dict[str, Any]:
+    """Return a request whose tool result carries cache points inside its data, or behind it."""
+    result = {"toolUseId": "a", "content": [{"text": "Yes."}, *([POINT] if "inside" in points else [])]}
+    body = request("bedrock", ["Is quay 2 open?"])
+    body["messages"] += [
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "quay", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": result}, *([POINT] if "behind" in points else [])]},
+    ]
+    return body
+
+
+def test_a_marker_inside_the_data_of_a_block(tmp_path: Path) -> None:
+    body = result_with_point("inside")
+    stray = finding(lint_records(tmp_path, [record("bedrock", body, None)]), "breakpoint-misplaced")
+    assert stray.field == "/messages/2/content/0/toolResult/content/1/cachePoint"
+    assert (stray.severity, stray.where) == (Severity.MEDIUM, Where.MESSAGES)
+    schema = request(
+        "anthropic", ["Hi."], tools=[{"name": "a", "input_schema": {"cache_control": {"type": "ephemeral"}}}]
+    )
+    stray = finding(lint_records(tmp_path, [record("anthropic", schema, None)]), "breakpoint-misplaced")
+    assert (stray.field, stray.where) == ("/tools/0/input_schema/cache_control", Where.TOOLS)
+
+
+def test_a_stray_marker_beside_a_good_one(tmp_path: Path) -> None:
+    linted = lint_records(tmp_path, [record("bedrock", result_with_point("inside", "behind"), None)])
+    assert found(linted) == []
+    assert finding(linted, "breakpoint-misplaced").severity is Severity.INFO
+
+
+def test_what_a_model_wrote_is_no_marker(tmp_path: Path) -> None:
+    use = {"type": "tool_use", "id": "a", "name": "call", "input": {"cache_control": {"type": "ephemeral"}}}
+    body = request("anthropic", ["Write a request.", "", "Thanks."])
+    body["messages"][1]["content"] = [use]
+    assert lint_records(tmp_path, [record("anthropic", body, None)]).values.findings == ()
+
+
+def test_two_markers_at_one_block(tmp_path: Path) -> None:
+    records = asks("bedrock", 4, [(4, 3000, 0), (4, 0, 3000)], on_system=True)
+    for made in records:
+        made["request"]["system"].append(POINT)
+    linted = lint_records(tmp_path, records)
+    twice = finding(linted, "breakpoint-misplaced")
+    assert (twice.field, twice.severity) == ("/system/2/cachePoint", Severity.INFO)
+    for made in records:
+        made["request"]["system"] += [POINT, {"text": "Be kind."}, POINT]
+    assert finding(lint_records(tmp_path, records), "breakpoint-misplaced").severity is Severity.LOW
+
+
+def pasted(count: int, counts: tuple[int, int, int], gap: float = 90, **given: Any) -> list[dict[str, Any]]:
+    """Return single questions about long texts of their own, behind one text."""
+    records = asks("anthropic", count, [(4, 3700, 0), counts], on_system=True, marked={0}, **given)
+    for number, made in enumerate(records):
+        words = " ".join(f"{WEATHER[(at * 7 + number) % 5]}{at * number}" for at in range(300))
+        made["request"]["messages"][0]["content"][0]["text"] += words
+        made["ts"] = START + gap * number
+    return records
+
+
+def test_a_question_is_written_for_nobody(tmp_path: Path) -> None:
+    linted = lint_records(tmp_path, pasted(14, (4, 700, 3000)))
+    dead = next(one for one in linted.values.findings if one.rule == "breakpoint-misplaced")
+    assert (dead.severity, dead.field) == (Severity.LOW, "/messages/0/content/0/cache_control")
+    assert "writes 700 tokens at 1.25 times the price" in dead.message
+    assert records_of(dead) == list(range(1, 10))
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        pasted(14, (4, 60, 3000)),
+        pasted(5, (4, 700, 3000)),
+        pasted(14, (4, 700, 3000), gap=10),
+        [*pasted(14, (4, 700, 3000)), *turns("anthropic", 2, [(4, 20, 3000)], marked="newest", on_system=True)],
+        [*pasted(14, (4, 700, 3000)), *pasted(2, (4, 0, 3700))],
+    ],
+    ids=["little", "few", "may go on", "one goes on", "one is read"],
+)
+def test_questions_that_may_be_written_for_somebody(records: list[dict[str, Any]], tmp_path: Path) -> None:
+    linted = lint_records(tmp_path, records)
+    assert "breakpoint-misplaced" not in [one.rule for one in linted.values.findings]
+
+
+ARN = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/desk"
+
+
+def test_a_profile_that_hides_its_model(tmp_path: Path) -> None:
+    records = asks("bedrock", 4, [(9000, 0, 0)], on_system=True, modelId=ARN, system=RULES * 3)
+    lost = finding(lint_records(tmp_path, records), "breakpoint-lost-by-gateway")
+    assert (lost.confidence, lost.severity) == (Confidence.POSSIBLE, Severity.MEDIUM)
+    short = asks("bedrock", 4, [SILENT], on_system=True, modelId=ARN)
+    assert found(lint_records(tmp_path, short)) == []
 
 
 # breakpoint-over-limit, ttl-mix

@@ -255,6 +255,7 @@ def test_the_same_files_are_ignored_as_by_git(here: Path) -> None:
         "a/**\n",
         "**/q/z.py\n",
         "/r\n",
+        "!\n[z-a]x.py\nten.py\n",
     ]
     for number, lines in enumerate(odd):
         plant(here, {f"r{number}/.gitignore": lines})
@@ -307,7 +308,7 @@ def test_include_and_exclude(here: Path) -> None:
         "src/legacy.py": "prompt = 1",
     })  # fmt: skip
     selection = Selection(include=("docs/style.md", ".github/prompts/*.md"), exclude=("prompts/old/", "legacy.py"))
-    discovered = discover(["."], selection)
+    discovered = discover(["."], lambda _: selection)
     assert kinds(discovered) == {
         "docs/style.md": "prompt-text",
         ".github/prompts/review.md": "prompt-text",
@@ -324,8 +325,8 @@ def test_exclusions_hold_for_named_files_where_that_is_asked_for(here: Path) -> 
     plant(here, {".gitignore": "gen.py\n", "gen.py": "prompt = 1", "old/a.py": "prompt = 1", "b.py": "prompt = 1"})
     names = ["gen.py", "old/a.py", "b.py"]
     plant(here, {".git/HEAD": "ref: x"})
-    assert list(kinds(discover(names, Selection(exclude=("old/",))))) == names
-    strict = discover(names, Selection(exclude=("old/",), force_exclude=True))
+    assert list(kinds(discover(names, lambda _: Selection(exclude=("old/",))))) == names
+    strict = discover(names, lambda _: Selection(exclude=("old/",), force_exclude=True))
     assert list(kinds(strict)) == ["b.py"]
     assert whys(strict) == {"gen.py": "ignored by .gitignore", "old/a.py": "excluded by the configuration"}
 

@@ -146,6 +146,28 @@ def read_tree(source: Source) -> Tree:
     return Tree(source, root, nodes, fault)
 
 
+def comments_in(source: Source) -> list[tuple[int, int]]:
+    """Return where the comments of a source stand, in order.
+
+    Raises:
+        MissingExtraError: tree-sitter is not installed.
+    """
+    suffix = source.path[source.path.rfind(".") :].lower()
+    tree = _parser(SUFFIXES.get(suffix, "typescript")).parse(source.text.encode("utf-8", "surrogatepass"))
+    place = _code_points(source.text)
+    cursor = tree.walk()
+    found = []
+    going = True
+    while going:
+        node = cursor.node
+        if node is not None and node.type == "comment":
+            found.append((place(node.start_byte), place(node.end_byte)))
+        going = cursor.goto_first_child() or cursor.goto_next_sibling()
+        while not going and cursor.goto_parent():
+            going = cursor.goto_next_sibling()
+    return found
+
+
 def require_parser() -> None:
     """Raise MissingExtraError where tree-sitter is not installed."""
     _parser("typescript")

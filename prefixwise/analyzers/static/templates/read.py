@@ -36,7 +36,9 @@ from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
 _NOTHING_KNOWN = PromptContext()
 
 
-def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> TemplateFindings:
+def read_template(
+    source: Source, context: PromptContext = _NOTHING_KNOWN, assumed: PromptContext = _NOTHING_KNOWN
+) -> TemplateFindings:
     """Return what a prompt file holds and what in it keeps prompts from being cached.
 
     Nothing in the file is run or rendered. What cannot be read is a problem of the findings, never an error.
@@ -44,14 +46,15 @@ def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> Te
     Args:
         source: The file.
         context: What is known of it from outside; what the file says of itself completes it.
+        assumed: What holds where the file does not say it of itself.
     """
     try:
-        prompts = _prompts(source)
+        prompts = prompts_in(source)
     except UnreadableTemplateError as problem:
         return TemplateFindings(context=context, problems=(Problem(problem.what, problem.offset),))
     except RecursionError:
         return TemplateFindings(context=context, problems=(Problem("it is nested too deeply", 0),))
-    findings = [_Reader(source, prompt, context).findings() for prompt in prompts]
+    findings = [_Reader(source, prompt, context, assumed).findings() for prompt in prompts]
     return TemplateFindings(
         context=findings[0].context if findings else context,
         templates=tuple(template for found in findings for template in found.templates),
@@ -62,7 +65,12 @@ def read_template(source: Source, context: PromptContext = _NOTHING_KNOWN) -> Te
     )
 
 
-def _prompts(source: Source) -> list[Prompt]:
+def prompts_in(source: Source) -> list[Prompt]:
+    """Return the texts of a prompt file, and what it says of them.
+
+    Raises:
+        UnreadableTemplateError: It is YAML or JSON of a kind that cannot be read.
+    """
     name = source.path.lower()
     if name.endswith(".json"):
         return prompts_of(parse_json(source.text))
@@ -75,10 +83,11 @@ def _prompts(source: Source) -> list[Prompt]:
 class _Reader:
     """Reads one prompt of a file."""
 
-    def __init__(self, source: Source, prompt: Prompt, context: PromptContext) -> None:
+    def __init__(self, source: Source, prompt: Prompt, context: PromptContext, assumed: PromptContext) -> None:
         self._source = source
         self._prompt = prompt
-        known = context.completed(prompt.about.context).completed(PromptContext(role=role_of_file(source.path)))
+        said = context.completed(prompt.about.context)
+        known = said.completed(assumed).completed(PromptContext(role=role_of_file(source.path)))
         self._about = msgspec.structs.replace(prompt.about, context=known)
         self._how = Recognised(Syntax.NONE)
         self._literal: list[tuple[int, int]] = []

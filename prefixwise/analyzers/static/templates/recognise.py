@@ -16,6 +16,7 @@ _NAMES = (
     (re.compile(r"\.mustache(?:\.\w+)?$"), Syntax.MUSTACHE),
 )
 _STATEMENT = re.compile(r"\{%[-+]?\s*[a-z]\w*")
+_COMMENT = re.compile(r"(?<!\{)\{#[-+]?\s[^{}#]*#\}")
 _SECTION = re.compile(
     r"""\{\{\{?~?\s*(?:[#/^>!](?![\w.]+\#\}\})|else\b|role\s+["']|media\s+url|section\s+["'])"""
     r"""|\{\{[\w.]+(?:\s+(?:[\w.@]+|"[^"{}\n]*"|'[^'{}\n]*')){1,5}\s*\}\}|\{\{\{\s*[\w.]+\s*\}\}\}"""
@@ -56,7 +57,7 @@ def recognise(path: str, text: str, about: About, literal: list[tuple[int, int]]
 
 
 def _by_text(text: str, literal: list[tuple[int, int]]) -> Recognised:
-    if "{%" in text and _outside(_STATEMENT, text, literal):
+    if ("{%" in text and _outside(_STATEMENT, text, literal)) or ("#}" in text and _outside(_COMMENT, text, literal)):
         return Recognised(Syntax.JINJA, guessed=True)
     if "{{" in text:
         if _outside(_GO, text, literal):

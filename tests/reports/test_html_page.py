@@ -1,0 +1,134 @@
+"""The page: well-formed, nothing in it that runs or is fetched, text as it is."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+from test_formats import FUZZ
+
+from prefixwise.core.excerpt import visible
+from prefixwise.core.finding import Finding
+from prefixwise.core.report import Column, Findings, Report, Series, Table, Text, Unit
+from prefixwise.reports.format import FORMATS
+from prefixwise.reports.html import charts
+
+VOID = {"meta", "input", "rect", "circle", "polyline"}
+ALLOWED = {
+    *("html", "head", "meta", "title", "style", "body", "main", "header", "footer", "section", "article", "div"),
+    *("h1", "h2", "h3", "h4", "p", "ul", "li", "dl", "dt", "dd", "pre", "code", "strong", "span", "details", "summary"),
+    *("table", "thead", "tbody", "tr", "th", "td", "label", "input", "select", "option"),
+    *("svg", "rect", "circle", "polyline"),
+}
+
+
+class Reader(HTMLParser):
+    """Notes tags, attributes and text, and that every tag is closed in its order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(report: Report) -> Reader:
+    reader = Reader()
+    reader.feed(FORMATS.get("html").render(report))
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def report_of(*blocks: Any) -> Report:
+    return Report("prefixwise/test", 1, "test", "Test", blocks)
+
+
+@pytest.mark.parametrize("name", ["empty", "emptied", "everything", "hostile"])
+def test_nothing_runs_and_nothing_is_fetched(reports: dict[str, Report], name: str) -> None:
+    reader = read(reports[name])
+    assert {tag for tag, _ in reader.tags} <= ALLOWED
+    names = {attribute for _, attributes in reader.tags for attribute in attributes}
+    assert not {one for one in names if one.startswith("on") or one in ("src", "href", "srcset", "action", "style")}
+    style = "".join(re.findall(r"<style>(.*?)</style>", FORMATS.get("html").render(reports[name]), re.DOTALL))
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = next(one for tag, one in reader.tags if one.get("http-equiv") == "Content-Security-Policy")
+    assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'"
+
+
+@given(text=st.text(st.characters(exclude_categories=()), max_size=30) | st.text("<>&\"'/ !-]script", max_size=30))
+@FUZZ
+def test_text_is_read_back_as_it_is(text: str) -> None:
+    table = Table("t", text, (Column("a", text), Column("b", "B")), ((text, "end"),), text)
+    reader = read(report_of(Text("x", ("start", text + "."), ""), table))
+    assert visible(text + ".") in "".join(reader.text)
+    cells = "".join(reader.text).replace("\n", "")
+    assert f"{visible(text)}end" in cells
+
+
+def test_findings_can_be_filtered_by_level_and_rule(reports: dict[str, Report]) -> None:
+    document = FORMATS.get("html").render(reports["everything"])
+    reader = read(reports["everything"])
+    boxes = [one["id"] for tag, one in reader.tags if tag == "input"]
+    assert boxes == ["show-error", "show-warning", "show-info"]
+    options = [one["value"] for tag, one in reader.tags if tag == "option"]
+    cards = [one["class"] for tag, one in reader.tags if tag == "article"]
+    assert options == ["0", "1", "2", "3"]
+    assert cards == ["finding error r1", "finding warning r2", "finding info r3"]
+    for level in ("error", "warning", "info"):
+        assert f"body:has(#show-{level}:not(:checked)) .finding.{level} {{ display: none }}" in document
+    for number in "123":
+        rule = f'body:has(#rule option[value="{number}"]:checked) .finding:not(.r{number}) {{ display: none }}'
+        assert rule in document
+
+
+def test_one_finding_needs_no_filter_and_rules_explain_themselves(reports: dict[str, Report]) -> None:
+    one: Finding = reports["everything"].findings[0]
+    reader = read(report_of(Findings("f", "", (one,))))
+    assert not [tag for tag, _ in reader.tags if tag in ("input", "select")]
+    assert [tag for tag, _ in reader.tags].count("details") == 1
+    unknown = msgspec.structs.replace(one, rule="no-such-rule")
+    assert "details" not in {tag for tag, _ in read(report_of(Findings("f", "", (unknown,)))).tags}
+
+
+def widths(markup: Markup) -> list[tuple[float, float]]:
+    return [(float(x), float(w)) for x, w in re.findall(r'x="([\d.]+)" width="([\d.]+)"', markup)]
+
+
+def test_a_waterfall_hangs_together() -> None:
+    start, loss, gain, end = map(widths, charts.floating_bars(100.0, (-60.0, 20.0), 60.0))
+    assert (start, loss, gain, end) == ([(0, 100)], [(40, 60)], [(40, 20)], [(0, 60)])
+
+
+def test_bars_show_the_least_value_and_no_nothing() -> None:
+    assert widths(charts.bar(50, 200)) == [(0, 25)]
+    assert widths(charts.bar(1, 10**9)) == [(0, 0.5)]
+    assert widths(charts.bar(0, 10)) == widths(charts.bar(3, 0)) == []
+
+
+def test_a_gap_in_a_line_is_a_gap() -> None:
+    rate = Column("r", "r", Unit.RATE)
+    series = Series("s", "S", Column("x", "x"), (0.0, 1.0, 2.0, 3.0), ((rate, (0.0, 1.0, None, 0.5)),))
+    lines = [one["points"] for tag, one in read(report_of(series)).tags if tag == "polyline"]
+    assert lines == ["0.0,200.0 213.3,0.0", "640.0,100.0"]
