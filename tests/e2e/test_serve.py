@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ def served(folder: Path, e2e: Any, *args: str) -> Iterator[tuple[subprocess.Pope
     process = subprocess.Popen(
         command, env=e2e.environment(folder), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
     try:
         said = ""
         assert process.stderr is not None
@@ -34,6 +37,7 @@ def served(folder: Path, e2e: Any, *args: str) -> Iterator[tuple[subprocess.Pope
         else:
             pytest.fail(said)
     finally:
+        watchdog.cancel()
         process.kill()
         process.communicate()
 
@@ -60,7 +64,7 @@ def test_it_answers_until_it_is_stopped(number: int, code: int, tmp_path: Path, 
 
 
 def test_faults_are_said_at_the_start(tmp_path: Path, e2e: Any) -> None:
-    with served(tmp_path, e2e, "--model", "sim:", "--fault", "usage=zero", "--quiet") as (_, _, said):
+    with served(tmp_path, e2e, "--model", "sim:", "--fault", "usage=zero") as (_, _, said):
         pass
     assert "wrong on purpose: usage=zero" in said
 
