@@ -90,19 +90,22 @@ def engine_settings(disk: str | None, cache_dir: str | None, **values: object) -
     """Return the settings that options make; those that were not given keep their defaults.
 
     Raises:
-        UserError: Two of them do not go together.
+        UserError: Two of them do not go together, or the model is not there.
         MissingExtraError: torch is not installed.
     """
     import importlib.util
     from pathlib import Path
 
     from prefixwise.core.errors import MissingExtraError
+    from prefixwise.engine.model_sources import find_model
     from prefixwise.engine.settings import EngineSettings
     from prefixwise.engine.sim_model import SIM
 
     given = {name: value for name, value in values.items() if value is not None}
     settings = EngineSettings(disk=Path(disk) if disk else None, files=cache_folder(cache_dir), **given)  # type: ignore[arg-type]
     settings.check()
-    if not settings.model.startswith(SIM) and importlib.util.find_spec("torch") is None:
-        raise MissingExtraError("the bundled engine", "engine")
+    if not settings.model.startswith(SIM):
+        if importlib.util.find_spec("torch") is None:
+            raise MissingExtraError("the bundled engine", "engine")
+        find_model(settings.model)  # a name that leads nowhere is said before torch is imported
     return settings
