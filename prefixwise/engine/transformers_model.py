@@ -1,7 +1,8 @@
 """Other architectures, run by transformers' own classes over this engine's paged keys and values.
 
 transformers lets an attention function be registered by name and hands it what its caller passes on. Only models
-whose layers all attend to everything are run: anything else would be wrong silently.
+whose layers all attend to everything are run, and only after a short prompt gave the logits of the model's own
+attention: anything else would be wrong silently.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ from typing import Any
 import torch
 
 from prefixwise.core.errors import MissingExtraError, UserError
-from prefixwise.engine.attention import Attention
-from prefixwise.engine.batch import Batch
+from prefixwise.engine.attention import Attention, SdpaAttention
+from prefixwise.engine.batch import Batch, make_batch
+from prefixwise.engine.executor import Piece
 from prefixwise.engine.kv_pool import KvPool
 from prefixwise.engine.model_config import ModelConfig
 
 _NAME = "prefixwise_paged"
 _STEP = "prefixwise_step"
 # What an attention function may be asked for that this one does not do.
+_PROMPT, _BLOCK = 48, 16
+_TOLERANCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.05}
+"""Largest difference of logits, in their standard deviations."""
 _REFUSED = ("sliding_window", "softcap", "s_aux", "position_bias")
 
 
@@ -44,7 +49,10 @@ class TransformersModel:
             raise MissingExtraError("running a model with transformers", "hf") from None
         AttentionInterface.register(_NAME, _attend)
         config = AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config()
-        self.config = _shape(config, str(folder))
+        try:
+            self.config = _shape(config, str(folder))
+        except AttributeError as problem:
+            raise UserError(f"its config.json has no {problem.name}", str(folder)) from None
         try:
             self._model = AutoModelForCausalLM.from_pretrained(
                 folder, attn_implementation=_NAME, dtype=dtype, local_files_only=True
@@ -52,6 +60,7 @@ class TransformersModel:
         except ValueError as problem:
             raise UserError(f"transformers does not run it: {str(problem)[:200]}", str(folder)) from None
         self._model.to(device).eval().requires_grad_(False)
+        self._compare(str(folder))
 
     @property
     def device(self) -> torch.device:
@@ -77,6 +86,28 @@ class TransformersModel:
         )
         logits: torch.Tensor = found.logits[0]
         return logits
+
+    def _compare(self, where: str) -> None:
+        """Raise UserError where a prompt, cut in two, does not give what the model's own attention gives."""
+        ids = [(7 * place + 3) % self.config.vocabulary for place in range(_PROMPT)]
+        pool = KvPool(self.config, _PROMPT // _BLOCK, _BLOCK, self.dtype, self.device)
+        try:
+            with torch.inference_mode():
+                for start, end in ((0, _PROMPT - _BLOCK), (_PROMPT - _BLOCK, _PROMPT)):
+                    piece = Piece(ids[start:end], start, range(_PROMPT // _BLOCK))
+                    batch = make_batch([piece], _BLOCK, self.device, gather=True)
+                    found = self.forward(batch, pool, SdpaAttention())
+                self._model.set_attn_implementation("eager")
+                wanted = self._model(input_ids=torch.tensor([ids], device=self.device), use_cache=False).logits[0, -1]
+                self._model.set_attn_implementation(_NAME)
+        except UserError:
+            raise
+        except Exception as problem:  # whatever the architecture stumbles over
+            what = f"the architecture does not run over paged keys and values ({type(problem).__name__})"
+            raise UserError(what, where) from None
+        difference = float((found[0] - wanted).float().abs().max() / wanted.float().std())
+        if not difference < _TOLERANCE[self.dtype]:
+            raise UserError(f"the architecture computes otherwise over paged keys and values ({difference:.2g})", where)
 
 
 def _attend(

@@ -109,6 +109,25 @@ def test_the_adapter_refuses_windows(tmp_path: Path) -> None:
         TransformersModel(tmp_path, CPU, torch.float32)
 
 
+UNFIT = {
+    # Biases grow with the distance of tokens, which the attention here knows nothing of.
+    "bloom": lambda: transformers.BloomConfig(vocab_size=259, hidden_size=48, n_layer=2, n_head=6),
+    # Keys and values are compressed.
+    "deepseek-v2": lambda: transformers.DeepseekV2Config(
+        **{**SHAPE, "num_key_value_heads": 6}, q_lora_rank=16, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=8
+    ),
+    # What is told apart by softmax is cut off.
+    "gemma2": lambda: transformers.Gemma2Config(**SHAPE, head_dim=8, layer_types=["full_attention"] * 3),
+}
+
+
+@pytest.mark.parametrize("family", UNFIT)
+def test_the_adapter_refuses_what_it_would_compute_otherwise(family: str, tmp_path: Path) -> None:
+    oracle(UNFIT[family](), tmp_path)
+    with pytest.raises(UserError):
+        TransformersModel(tmp_path, CPU, torch.float32)
+
+
 BASE = {"model_type": "llama", **SHAPE}
 REFUSED = {
     "gemma3": {"model_type": "gemma3"},

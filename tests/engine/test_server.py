@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -243,6 +247,19 @@ def test_the_simulated_time_is_the_formula() -> None:
     for response, seconds in zip((cold, warm), expected, strict=True):
         spent = response["prefixwise"][0]["prefill_seconds"]
         assert seconds <= spent < seconds + 0.15
+
+
+def test_a_simulated_model_needs_no_torch() -> None:
+    program = """
+import sys
+sys.modules["torch"] = None
+from support.serving import serving
+with serving() as running:
+    assert running.text("abc", max_tokens=2).status_code == 200
+"""
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
 
 
 def test_a_real_model_is_served_with_its_own_template() -> None:
