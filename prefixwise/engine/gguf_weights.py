@@ -21,7 +21,7 @@ from prefixwise.corpus.tokenizers.gguf_file import read_metadata
 from prefixwise.engine.model_config import FAMILIES, ModelConfig, parse_config
 from prefixwise.engine.weights import CONFIG, INDEX, digest_of
 
-VERSION = 2
+VERSION = 3
 """Of the conversion: another one makes its files anew."""
 DIGEST = "weights.digest"
 _SHARD = "model-{:05}.safetensors"
@@ -42,6 +42,7 @@ _NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
+_ARCHITECTURES = {name: f"{name.capitalize()}ForCausalLM" for name in FAMILIES}
 _FACTORS = "rope_freqs.weight"
 
 
@@ -73,6 +74,8 @@ def gguf_config(path: Path) -> dict[str, Any]:
     ends = [pairs.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot")]
     return {
         "model_type": family,
+        "architectures": [_ARCHITECTURES[family]],
+        "hidden_act": "silu",
         "vocab_size": value("vocab_size") or len(pairs.get("tokenizer.ggml.tokens", ())),
         "hidden_size": hidden,
         "intermediate_size": value("feed_forward_length"),

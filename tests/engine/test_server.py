@@ -226,6 +226,31 @@ def test_a_client_that_goes_away_frees_its_blocks(stream: bool) -> None:
         engine.check_integrity()
 
 
+@pytest.mark.parametrize("where", ["executor", "scheduler"])
+def test_a_step_that_fails_is_an_error_and_the_server_goes_on(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> Any:
+        raise RuntimeError("out of memory")
+
+    with serving() as running:
+        (engine,) = running.served.engines
+        with monkeypatch.context() as broken:
+            broken.setattr(
+                *(
+                    (engine._executor, "run", fail)
+                    if where == "executor"
+                    else (engine.scheduler, "_schedule_waiting", fail)
+                )
+            )
+            response = running.text(LONG)
+            assert response.status_code == 500
+            assert response.json()["error"]["type"] == "server_error"
+            assert "server_error" in running.text(LONG, stream=True).text
+        assert running.warnings[0] == "a step failed: RuntimeError: out of memory"
+        # Nothing of what failed is in the cache.
+        assert cached(running.text(LONG, max_tokens=1)) == 0
+        engine.check_integrity()
+
+
 def test_a_stop_ends_what_is_running() -> None:
     with serving("sim:a=0.02") as running, concurrent.futures.ThreadPoolExecutor(1) as pool:
         (engine,) = running.served.engines

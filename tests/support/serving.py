@@ -26,11 +26,12 @@ QUICK = "sim:a=0,b=0,c=0"
 
 @dataclass
 class Serving:
-    """A running server: its address, and what it serves."""
+    """A running server: its address, what it serves, and what it warned of."""
 
     url: str
     served: Served
     client: httpx.Client
+    warnings: list[str]
 
     def chat(self, text: str = "When does the boat leave?", **more: Any) -> httpx.Response:
         """Send a chat completion."""
@@ -63,7 +64,8 @@ def serving(
     parsed = parse_faults(faults)
     chosen = {"model": model, "files": Path("/nonexistent"), **settings}
     served = serve_model(EngineSettings(**chosen), parsed, "", lambda text: None)
-    app = Server(served, Tenants(keys or {}), limits or Limits(), parsed).app()
+    warnings: list[str] = []
+    app = Server(served, Tenants(keys or {}), limits or Limits(), parsed, warn=warnings.append).app()
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -71,7 +73,7 @@ def serving(
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
         with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
-            yield Serving(url, served, client)
+            yield Serving(url, served, client, warnings)
     finally:
         server.should_exit = True
         thread.join()

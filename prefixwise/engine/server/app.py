@@ -56,10 +56,17 @@ class Server:
         limits: What is too much.
         faults: What goes wrong on purpose.
         seed: Of the faults that come at random.
+        warn: Called with what made a step of an engine fail.
     """
 
     def __init__(
-        self, served: Served, tenants: Tenants, limits: Limits, faults: Faults = _NO_FAULTS, seed: int = 0
+        self,
+        served: Served,
+        tenants: Tenants,
+        limits: Limits,
+        faults: Faults = _NO_FAULTS,
+        seed: int = 0,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._served = served
         self._tenants = tenants
@@ -67,7 +74,7 @@ class Server:
         self._faults = faults
         self._random = random.Random(seed)  # noqa: S311 - faults, no secrets
         self._metrics = Metrics(served.name)
-        self._runners = tuple(Runner(engine, limits.waiting) for engine in served.engines)
+        self._runners = tuple(Runner(engine, limits.waiting, warn) for engine in served.engines)
         self._turn = 0
         self._began = time.monotonic()
 

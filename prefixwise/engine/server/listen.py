@@ -26,6 +26,7 @@ def listen(
     host: str,
     port: int,
     ready: Callable[[str], None],
+    warn: Callable[[str], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT; requests that are running then have some seconds to end.
 
@@ -38,6 +39,7 @@ def listen(
         host: Address.
         port: Its port; 0 takes a free one.
         ready: Called with the server's address once clients can connect.
+        warn: Called with what made a step of an engine fail.
 
     Raises:
         UserError: The address cannot be taken.
@@ -50,7 +52,7 @@ def listen(
         from prefixwise.engine.server.app import Server
     except ImportError:
         raise MissingExtraError("the server", "engine") from None
-    app = Server(served, tenants, limits, faults, seed).app()
+    app = Server(served, tenants, limits, faults, seed, warn).app()
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE)
     with _bound(host, port) as listening:
         address, actual = listening.getsockname()[:2]

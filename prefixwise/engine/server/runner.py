@@ -42,11 +42,13 @@ class Runner:
     Args:
         engine: The engine; nobody else may touch it from `start` on.
         most_waiting: Requests that may wait; one more is refused.
+        warn: Called with what made a step fail.
     """
 
-    def __init__(self, engine: Engine, most_waiting: int) -> None:
+    def __init__(self, engine: Engine, most_waiting: int, warn: Callable[[str], None]) -> None:
         self.engine = engine
         self._most_waiting = most_waiting
+        self._warn = warn
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._handles: dict[int, Handle] = {}
         self._stopping = False
@@ -127,11 +129,19 @@ class Runner:
                 continue
             try:
                 self._deliver(self.engine.step())
-            except Exception:  # its requests have ended as errors, the others go on
-                failed = [handle.request for handle in self._handles.values() if handle.request.finish == Finish.ERROR]
-                self._deliver([Update(request, None, "", Finish.ERROR) for request in failed])
+            except Exception as problem:
+                self._warn(f"a step failed: {type(problem).__name__}: {str(problem)[:200]}")
+                self._give_up()
         while not self._commands.empty():
             self._commands.get()()
+
+    def _give_up(self) -> None:
+        """Tell the requests of a failed step; all, where it failed before it had any, or it would fail for ever."""
+        requests = [handle.request for handle in self._handles.values()]
+        failed = [request for request in requests if request.finish == Finish.ERROR]
+        if not failed:
+            failed = [request for request in requests if self.engine.cancel(request)]
+        self._deliver([Update(request, None, "", Finish.ERROR) for request in failed])
 
     def _cancel(self, handle: Handle) -> None:
         if self.engine.cancel(handle.request):
