@@ -37,7 +37,7 @@ class SdpaAttention(Attention):
     """PyTorch's own attention, request by request.
 
     Args:
-        padded: Whether all requests of which one token is computed go in one call, padded to the longest. Fewer calls
+        padded: Whether, unless it is to be exact, all requests of which one token is computed go in one call, padded to the longest. Fewer calls
             are what a GPU needs; a CPU gains nothing.
     """
 
@@ -52,9 +52,10 @@ class SdpaAttention(Attention):
         """Make the masks, and lay the indexes of requests that go together side by side."""
         decoding = [span for span in batch.spans if span.rows == 1]
         self._batch = batch
-        self._together = _Together(decoding, batch) if self._padded and len(decoding) > 1 else None
+        self._together = _Together(decoding, batch) if self._padded and not batch.exact and len(decoding) > 1 else None
         self._alone = [span for span in batch.spans if span.rows > 1] if self._together else batch.spans
-        shapes = {(span.rows, span.context) for span in self._alone if 1 < span.rows < span.context}
+        alone = () if batch.exact else self._alone
+        shapes = {(span.rows, span.context) for span in alone if 1 < span.rows < span.context}
         self._masks = {shape: _mask(*shape, batch.tokens.device) for shape in shapes}
 
     def __call__(self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -64,6 +65,10 @@ class SdpaAttention(Attention):
         for span in self._alone:
             rows = slice(span.begin, span.end)
             own_keys, own_values = (_gathered(side, span, self._batch.block_size) for side in (keys, values))
+            if self._batch.exact:
+                for row, seen in zip(range(span.begin, span.end), range(span.context - span.rows + 1, span.context + 1)):
+                    found[row] = _attend(query[row : row + 1], own_keys[:seen], own_values[:seen], None)[0]
+                continue
             mask = self._masks.get((span.rows, span.context))
             found[rows] = _attend(query[rows], own_keys, own_values, mask)
         if self._together:

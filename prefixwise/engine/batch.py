@@ -42,6 +42,7 @@ class Batch:
         spans: One a request.
         last_rows: Rows whose logits are wanted, in the order of their requests.
         block_size: Tokens in a block.
+        exact: Whether each row is to be computed in the same way whatever stands beside it.
     """
 
     tokens: torch.Tensor
@@ -50,17 +51,18 @@ class Batch:
     spans: tuple[Span, ...]
     last_rows: torch.Tensor
     block_size: int
+    exact: bool
 
 
-def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, gather: bool) -> Batch:
+def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, exact: bool) -> Batch:
     """Lay pieces end to end.
 
     Args:
         pieces: One a request.
         block_size: Tokens in a block.
         device: Where the model is.
-        gather: Whether keys and values are copied together even where they lie in one run. The two ways differ in the
-            last bits, so that results would depend on which blocks were free.
+        exact: Whether each row is to be computed in the same way whatever stands beside it: keys and values are copied
+            together even where they lie in one run, for the two ways differ in the last bits.
     """
     tokens: list[int] = []
     positions: list[int] = []
@@ -73,7 +75,7 @@ def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, g
         positions.extend(range(piece.start, context))
         blocks = list(piece.blocks[: -(-context // block_size)])
         slots.extend(_slots(blocks, piece.start, context, block_size))
-        one_run = not gather and blocks == list(range(blocks[0], blocks[0] + len(blocks)))
+        one_run = not exact and blocks == list(range(blocks[0], blocks[0] + len(blocks)))
         first_slot = blocks[0] * block_size if one_run else None
         index = None if one_run else torch.tensor(blocks, device=device)
         spans.append(Span(begin, len(tokens), context, first_slot, index))
@@ -86,6 +88,7 @@ def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, g
         tuple(spans),
         torch.tensor(last_rows, dtype=torch.long, device=device),
         block_size,
+        exact,
     )
 
 

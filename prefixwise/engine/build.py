@@ -100,7 +100,7 @@ def assemble(
     pool = KvPool(model.config, blocks + 1, size, model.dtype, model.device)
     cache, tiers = _cache(settings, loaded, pool, blocks, warn, listener, below)
     attention = _attention(settings, size, model.device)
-    executor = TorchExecutor(model, pool, attention, gather=settings.deterministic)
+    executor = TorchExecutor(model, pool, attention, exact=settings.deterministic)
     engine = Engine(
         executor,
         cache,

@@ -11,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch.nn.functional import embedding, linear, rms_norm, silu
+from torch.nn.functional import embedding, linear, pad, rms_norm, silu
 
 from prefixwise.engine.attention import Attention
 from prefixwise.engine.batch import Batch
 from prefixwise.engine.kv_pool import KvPool
 from prefixwise.engine.model_config import ModelConfig
+
+_TILE = 16
+Product = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
+"""Multiplies rows with a matrix and adds a bias."""
 
 TakeTensor = Callable[[str], torch.Tensor]
 """Returns the tensor of a checkpoint's name."""
@@ -67,22 +71,25 @@ class Model:
     def forward(self, batch: Batch, pool: KvPool, attention: Attention) -> torch.Tensor:
         """Compute a step: write its keys and values to the pool, return the logits of the rows that want them."""
         attention.begin(batch)
+        product = linear_in_tiles if batch.exact else linear
         hidden = embedding(batch.tokens, self._embedding)
         cos, sin = self._cos[batch.positions, None], self._sin[batch.positions, None]
         for layer, keys, values in zip(self._layers, pool.keys, pool.values, strict=True):
-            query, key, value = self._project(layer, self._normed(hidden, layer.attention_norm))
+            query, key, value = self._project(layer, self._normed(hidden, layer.attention_norm), product)
             keys[batch.slots] = rotated(key, cos, sin)
             values[batch.slots] = value
             attended = attention(rotated(query, cos, sin), keys, values)
-            hidden = hidden + linear(attended.flatten(1), layer.output, layer.output_bias)
-            gate, up = linear(self._normed(hidden, layer.mlp_norm), layer.gate_up).chunk(2, dim=-1)
-            hidden = hidden + linear(silu(gate) * up, layer.down)
-        return linear(self._normed(hidden[batch.last_rows], self._norm), self._head)
+            hidden = hidden + product(attended.flatten(1), layer.output, layer.output_bias)
+            gate, up = product(self._normed(hidden, layer.mlp_norm), layer.gate_up, None).chunk(2, dim=-1)
+            hidden = hidden + product(silu(gate) * up, layer.down, None)
+        return product(self._normed(hidden[batch.last_rows], self._norm), self._head, None)
 
-    def _project(self, layer: Layer, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _project(
+        self, layer: Layer, hidden: torch.Tensor, product: Product
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return queries, keys and values by head: `[rows, heads, head_size]`."""
         config = self.config
-        by_head = linear(hidden, layer.qkv, layer.qkv_bias).unflatten(-1, (-1, config.head_size))
+        by_head = product(hidden, layer.qkv, layer.qkv_bias).unflatten(-1, (-1, config.head_size))
         query, key, value = by_head.split((config.heads, config.kv_heads, config.kv_heads), dim=1)
         if layer.query_norm is not None and layer.key_norm is not None:
             query, key = self._normed(query, layer.query_norm), self._normed(key, layer.key_norm)
@@ -113,6 +120,17 @@ def _layer(config: ModelConfig, name: str, take: TakeTensor) -> Layer:
         gate_up=joined("weight", ("gate", "up"), mlp),
         down=take(f"{mlp}.down_proj.weight"),
     )
+
+
+def linear_in_tiles(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Return `linear`, computed in tiles of always as many rows.
+
+    How a matrix product adds up depends on its size, so that a row would differ in its last bits with how many others
+    are computed at once: a token alone, in a chunk, beside those of other requests.
+    """
+    rows = len(hidden)
+    tiles = pad(hidden, (0, 0, 0, -rows % _TILE)).split(_TILE)
+    return torch.cat([linear(tile, weight, bias) for tile in tiles])[:rows]
 
 
 def rotated(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:

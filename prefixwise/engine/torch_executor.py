@@ -42,19 +42,19 @@ class TorchExecutor(Executor):
         model: The model.
         pool: Keys and values.
         attention: How attention is computed.
-        gather: Whether keys and values are always copied together, so that results depend on no addresses.
+        exact: Whether each token is computed in the same way whatever is computed beside it, which takes longer.
     """
 
-    def __init__(self, model: Runnable, pool: KvPool, attention: Attention, *, gather: bool = False) -> None:
+    def __init__(self, model: Runnable, pool: KvPool, attention: Attention, *, exact: bool = False) -> None:
         self.model = model
         self.pool = pool
         self._attention = attention
-        self._gather = gather
+        self._exact = exact
 
     def run(self, pieces: Sequence[Piece]) -> list[int]:
         """Compute the pieces; return the next token of those that want one."""
         draws = [piece.draw for piece in pieces if piece.wanted]
         with torch.inference_mode():
-            batch = make_batch(pieces, self.pool.block_size, self.model.device, self._gather)
+            batch = make_batch(pieces, self.pool.block_size, self.model.device, self._exact)
             logits = self.model.forward(batch, self.pool, self._attention)
             return next_tokens(logits, draws) if draws else []

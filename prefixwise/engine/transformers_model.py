@@ -95,7 +95,7 @@ class TransformersModel:
             with torch.inference_mode():
                 for start, end in ((0, _PROMPT - _BLOCK), (_PROMPT - _BLOCK, _PROMPT)):
                     piece = Piece(ids[start:end], start, range(_PROMPT // _BLOCK))
-                    batch = make_batch([piece], _BLOCK, self.device, gather=True)
+                    batch = make_batch([piece], _BLOCK, self.device, exact=True)
                     found = self.forward(batch, pool, SdpaAttention())
                 self._model.set_attn_implementation("eager")
                 wanted = self._model(input_ids=torch.tensor([ids], device=self.device), use_cache=False).logits[0, -1]

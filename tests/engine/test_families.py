@@ -27,10 +27,10 @@ def ids(count: int) -> list[int]:
     return [(37 * index + index * index // 3) % 256 for index in range(count)]
 
 
-@pytest.mark.parametrize("gather", [True, False])
+@pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("padded", [True, False])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_logits_are_those_of_transformers(family: str, padded: bool, gather: bool, tmp_path: Path) -> None:
+def test_logits_are_those_of_transformers(family: str, padded: bool, exact: bool, tmp_path: Path) -> None:
     theirs = oracle(FAMILIES[family](), tmp_path)
     config = read_config(tmp_path)
     model = load_model(tmp_path, config, CPU, torch.float32)
@@ -41,7 +41,7 @@ def test_logits_are_those_of_transformers(family: str, padded: bool, gather: boo
         # Both in one step: cold, warm, one token at a time, and again many.
         for bounds in ((0, 21), (21, 50), (50, 51), (51, 52), (52, 70)):
             pieces = [Piece(tokens[slice(*bounds)], bounds[0], blocks) for tokens, blocks in sequences]
-            found = model.forward(make_batch(pieces, 8, CPU, gather), pool, attention)
+            found = model.forward(make_batch(pieces, 8, CPU, exact), pool, attention)
             for row, logits in zip(found, wanted, strict=True):
                 assert (row - logits[bounds[1] - 1]).abs().max() < 1e-4
     assert max(logits.std() for logits in wanted) > 0.5
@@ -98,7 +98,7 @@ def test_other_architectures_run_on_transformers_classes(family: str, tmp_path: 
         wanted = theirs(torch.tensor([tokens])).logits[0, -1]
         pool = KvPool(adapted.config, 40, 8, torch.float32, CPU)
         piece = Piece(tokens, 0, range(1, 40))
-        found = adapted.forward(make_batch([piece], 8, CPU, gather=True), pool, SdpaAttention())
+        found = adapted.forward(make_batch([piece], 8, CPU, exact=True), pool, SdpaAttention())
     assert (found[0] - wanted).abs().max() < 1e-4
     assert int(wanted.argmax()) == requests[3].output[0]
 
@@ -208,7 +208,7 @@ def test_names_without_model_and_several_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": where}))
     parts = load_model(tmp_path, config, CPU, torch.float32)
     pool, piece = KvPool(config, 8, 8, torch.float32, CPU), Piece(ids(20), 0, range(1, 5))
-    found = [m.forward(make_batch([piece], 8, CPU, gather=True), pool, SdpaAttention()) for m in (whole, parts)]
+    found = [m.forward(make_batch([piece], 8, CPU, exact=True), pool, SdpaAttention()) for m in (whole, parts)]
     assert torch.equal(*found)
     (tmp_path / "part-1.safetensors").unlink()
     with pytest.raises(UserError, match=r"part-1\.safetensors is missing"):

@@ -74,7 +74,7 @@ def logits(folder: Path) -> torch.Tensor:
     """Return the logits behind the last token of a prompt."""
     config = read_config(folder)
     model = load_model(folder, config, CPU, torch.float32)
-    batch = make_batch([Piece(IDS, 0, range(1, 9))], 8, CPU, gather=True)
+    batch = make_batch([Piece(IDS, 0, range(1, 9))], 8, CPU, exact=True)
     return model.forward(batch, KvPool(config, 9, 8, torch.float32, CPU), SdpaAttention())[0]
 
 

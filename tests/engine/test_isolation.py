@@ -100,7 +100,7 @@ def test_keys_and_values_of_hits_are_those_of_a_cold_run(index: str) -> None:
             hits += 1
             found = built.pool.rows(table.blocks, cached)[:, :-1]
             cold = KvPool(TINY.model.config, 40, 8, torch.float32, CPU)
-            batch = make_batch([Piece(job.prompt, 0, range(1, 40))], 8, CPU, gather=True)
+            batch = make_batch([Piece(job.prompt, 0, range(1, 40))], 8, CPU, exact=True)
             TINY.model.forward(batch, cold, SdpaAttention())
             assert (found - cold.rows(range(1, 40), cached)).abs().max() < 1e-5
         built.engine.cancel(request)
