@@ -59,7 +59,10 @@ AttentionWay = Annotated[
 ]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, metavar="N", help="Threads of the processor.")]
 Deterministic = Annotated[
-    bool, typer.Option("--deterministic", help="Compute in fp32, and so that nothing depends on which blocks are free.")
+    bool,
+    typer.Option(
+        "--deterministic", help="Compute in fp32, every token in the same way whatever is computed beside it."
+    ),
 ]
 Context = Annotated[
     int | None, typer.Option("--context", min=1, metavar="TOKENS", help="Most tokens of prompt and answer.")

@@ -14,6 +14,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from prefixwise.engine.batch import Batch, Span
 
+_FEW_ROWS = 256
+
 
 class Attention(Protocol):
     """A way to compute attention. `begin` comes once a step, the call once a layer."""
@@ -37,8 +39,8 @@ class SdpaAttention(Attention):
     """PyTorch's own attention, request by request.
 
     Args:
-        padded: Whether, unless it is to be exact, all requests of which one token is computed go in one call, padded to the longest. Fewer calls
-            are what a GPU needs; a CPU gains nothing.
+        padded: Whether all requests of which one token is computed go in one call, padded to the longest, unless rows
+            are to be exact. Fewer calls are what a GPU needs; a processor gains nothing.
     """
 
     def __init__(self, padded: bool = False) -> None:
@@ -49,14 +51,12 @@ class SdpaAttention(Attention):
         self._together: _Together | None = None
 
     def begin(self, batch: Batch) -> None:
-        """Make the masks, and lay the indexes of requests that go together side by side."""
+        """Sort the requests, and lay the indexes of those that go together side by side."""
         decoding = [span for span in batch.spans if span.rows == 1]
         self._batch = batch
         self._together = _Together(decoding, batch) if self._padded and not batch.exact and len(decoding) > 1 else None
         self._alone = [span for span in batch.spans if span.rows > 1] if self._together else batch.spans
-        alone = () if batch.exact else self._alone
-        shapes = {(span.rows, span.context) for span in alone if 1 < span.rows < span.context}
-        self._masks = {shape: _mask(*shape, batch.tokens.device) for shape in shapes}
+        self._masks = {}
 
     def __call__(self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Return the attention of every row."""
@@ -64,16 +64,42 @@ class SdpaAttention(Attention):
         found = torch.empty_like(query)
         for span in self._alone:
             rows = slice(span.begin, span.end)
-            own_keys, own_values = (_gathered(side, span, self._batch.block_size) for side in (keys, values))
+            own_keys, own_values = (_gathered(side, span, self._batch) for side in (keys, values))
             if self._batch.exact:
-                for row, seen in zip(range(span.begin, span.end), range(span.context - span.rows + 1, span.context + 1)):
-                    found[row] = _attend(query[row : row + 1], own_keys[:seen], own_values[:seen], None)[0]
-                continue
-            mask = self._masks.get((span.rows, span.context))
-            found[rows] = _attend(query[rows], own_keys, own_values, mask)
+                for row in range(span.begin, span.end):
+                    seen = span.context - span.end + row + 1
+                    found[row] = _attend_one(query[row], own_keys[:seen], own_values[:seen])
+            elif span.rows == 1:
+                found[span.begin] = _attend_one(query[span.begin], own_keys, own_values)
+            else:
+                found[rows] = _attend(query[rows], own_keys, own_values, self._mask(span, query, keys.shape[1]))
         if self._together:
             self._together.attend(query, keys, values, found)
         return found
+
+    def _mask(self, span: Span, query: torch.Tensor, kv_heads: int) -> torch.Tensor | None:
+        """Return what lets each of a request's rows see the context up to itself; None where the rows are all of it.
+
+        On a processor with a row for each of the heads that share keys, as `_attend` takes them, if the rows are few.
+        """
+        rows, context = span.rows, span.context
+        if rows == context:
+            return None
+        known = self._masks.get((rows, context))
+        if known is not None:
+            return known
+        if query.is_cuda:  # the kernels know this form, and make no matrix of it
+            from torch.nn.attention.bias import causal_lower_right  # slow to import
+
+            mask: torch.Tensor = causal_lower_right(rows, context)
+        else:
+            hidden = torch.ones((rows, context), dtype=torch.bool, device=query.device).triu(context - rows + 1)
+            mask = torch.zeros((rows, context), dtype=query.dtype, device=query.device)
+            mask.masked_fill_(hidden, float("-inf"))
+            if rows <= _FEW_ROWS:
+                mask = mask.repeat(query.shape[1] // kv_heads, 1)
+        self._masks[rows, context] = mask
+        return mask
 
 
 class _Together:
@@ -86,8 +112,7 @@ class _Together:
         blocks = -(-longest // self._size)
         index = torch.zeros((len(spans), blocks), dtype=torch.long, device=device)
         for row, span in enumerate(spans):
-            own = _blocks_of(span, self._size, device)
-            index[row, : len(own)] = own
+            index[row, : len(span.blocks)] = span.blocks
         self._index = index
         self._rows = torch.tensor([span.begin for span in spans], device=device)
         contexts = torch.tensor([span.context for span in spans], device=device)
@@ -104,42 +129,36 @@ class _Together:
         found[self._rows] = attended.reshape(requests, -1, size)
 
 
-def _blocks_of(span: Span, block_size: int, device: torch.device) -> torch.Tensor:
-    if span.blocks is not None:
-        return span.blocks
-    first = (span.first_slot or 0) // block_size
-    return torch.arange(first, first - (-span.context // block_size), device=device)
-
-
-def _gathered(side: torch.Tensor, span: Span, block_size: int) -> torch.Tensor:
+def _gathered(side: torch.Tensor, span: Span, batch: Batch) -> torch.Tensor:
     """Return a request's keys or values in order: `[context, kv_heads, head_size]`."""
-    if span.blocks is None:
-        first = span.first_slot or 0
-        return side[first : first + span.context]
-    by_block = side.unflatten(0, (-1, block_size))
+    if len(span.runs) == 1 and not batch.exact:  # in place; a copy may differ from it in its place in memory alone
+        return side[slice(*span.runs[0])]
+    if span.runs:
+        return torch.cat([side[slice(*run)] for run in span.runs])
+    by_block = side.unflatten(0, (-1, batch.block_size))
     return by_block.index_select(0, span.blocks).flatten(0, 1)[: span.context]
+
+
+def _attend_one(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Return the attention of one row over its whole context: heads that share keys are rows, and none has a mask."""
+    heads, size = query.shape
+    folded = query.reshape(1, keys.shape[1], -1, size)
+    attended = scaled_dot_product_attention(folded, keys.transpose(0, 1)[None], values.transpose(0, 1)[None])
+    return attended.reshape(heads, size)
 
 
 def _attend(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
     """Return the attention of one request's last rows over its whole context; without a mask the rows are all."""
-    rows, heads, size = query.shape
+    rows, heads = query.shape[:2]
     kv_heads = keys.shape[1]
     keys, values = keys.transpose(0, 1)[None], values.transpose(0, 1)[None]
-    if rows == 1:  # the heads that share keys stand as rows, and nothing has to be masked
-        folded = query.reshape(1, kv_heads, heads // kv_heads, size)
-        return scaled_dot_product_attention(folded, keys, values).reshape(1, heads, size)
-    shared = heads != kv_heads
+    if mask is not None and not query.is_cuda and rows <= _FEW_ROWS:
+        # The rows of heads that share keys are multiplied with them together: larger products are faster.
+        folded = query.unflatten(1, (kv_heads, -1)).permute(1, 2, 0, 3).flatten(1, 2)[None]
+        attended = scaled_dot_product_attention(folded, keys, values, attn_mask=mask)
+        return attended[0].unflatten(1, (-1, rows)).permute(2, 0, 1, 3).flatten(1, 2)
     by_head = query.transpose(0, 1)[None]
     attended = scaled_dot_product_attention(
-        by_head, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=shared
+        by_head, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=heads != kv_heads
     )
     return attended[0].transpose(0, 1)
-
-
-def _mask(rows: int, context: int, device: torch.device) -> torch.Tensor:
-    """Return what lets each of the last rows see the context up to itself."""
-    if device.type == "cuda":  # the kernels know this form, and make no matrix of it
-        from torch.nn.attention.bias import causal_lower_right  # slow to import
-
-        return causal_lower_right(rows, context)
-    return torch.ones((rows, context), dtype=torch.bool, device=device).tril(context - rows)

@@ -9,6 +9,9 @@ import torch
 
 from prefixwise.engine.executor import Piece
 
+_MOST_RUNS = 16
+"""Beyond, single blocks are copied together faster than ranges."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -17,15 +20,15 @@ class Span:
     Attributes:
         begin, end: Its rows in the batch.
         context: Tokens that its last row attends to.
-        first_slot: Slot of its first token if its slots are one run, else None.
-        blocks: Its blocks as an index, or None where `first_slot` does.
+        blocks: Its blocks as an index.
+        runs: Its slots as few ranges, in order; empty where they are many.
     """
 
     begin: int
     end: int
     context: int
-    first_slot: int | None
-    blocks: torch.Tensor | None
+    blocks: torch.Tensor
+    runs: tuple[tuple[int, int], ...]
 
     @property
     def rows(self) -> int:
@@ -75,10 +78,9 @@ def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, e
         positions.extend(range(piece.start, context))
         blocks = list(piece.blocks[: -(-context // block_size)])
         slots.extend(_slots(blocks, piece.start, context, block_size))
-        one_run = not exact and blocks == list(range(blocks[0], blocks[0] + len(blocks)))
-        first_slot = blocks[0] * block_size if one_run else None
-        index = None if one_run else torch.tensor(blocks, device=device)
-        spans.append(Span(begin, len(tokens), context, first_slot, index))
+        index = torch.tensor(blocks, device=device)
+        runs = _runs(index, context, block_size) if device.type == "cpu" else ()
+        spans.append(Span(begin, len(tokens), context, index, runs))
         if piece.wanted:
             last_rows.append(len(tokens) - 1)
     return Batch(
@@ -90,6 +92,20 @@ def make_batch(pieces: Sequence[Piece], block_size: int, device: torch.device, e
         block_size,
         exact,
     )
+
+
+def _runs(blocks: torch.Tensor, context: int, size: int) -> tuple[tuple[int, int], ...]:
+    """Return the slots of the first `context` tokens as ranges, none where there would be too many."""
+    ends = [*((blocks.diff() != 1).nonzero().flatten() + 1).tolist(), len(blocks)]
+    if len(ends) > _MOST_RUNS:
+        return ()
+    found = []
+    begin = 0
+    for end in ends:
+        first = int(blocks[begin]) * size
+        found.append((first, first + min(end * size, context) - begin * size))
+        begin = end
+    return tuple(found)
 
 
 def _slots(blocks: Sequence[int], start: int, end: int, size: int) -> list[int]:

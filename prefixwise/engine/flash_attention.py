@@ -37,7 +37,7 @@ class FlashAttention(Attention):
     def begin(self, batch: Batch) -> None:
         """Lay out where each request begins in the batch, how long its context is, and its blocks."""
         device = batch.tokens.device
-        blocks = [self._blocks(batch, number) for number in range(len(batch.spans))]
+        blocks = [span.blocks for span in batch.spans]
         table = torch.zeros((len(blocks), max(map(len, blocks))), dtype=torch.int32, device=device)
         for row, own in enumerate(blocks):
             table[row, : len(own)] = own
@@ -57,11 +57,3 @@ class FlashAttention(Attention):
         paged = [side.unflatten(0, (-1, self._block_size)) for side in (keys, values)]
         found: torch.Tensor = self._attend(query, *paged, **self._shared)
         return found
-
-    def _blocks(self, batch: Batch, number: int) -> torch.Tensor:
-        span = batch.spans[number]
-        if span.blocks is not None:
-            return span.blocks.to(torch.int32)
-        first = (span.first_slot or 0) // self._block_size
-        last = first - (-span.context // self._block_size)
-        return torch.arange(first, last, dtype=torch.int32, device=batch.tokens.device)

@@ -23,7 +23,7 @@ class EngineFacts(msgspec.Struct, frozen=True):
         block: Tokens in a block.
         capacity: Tokens that the device's KV cache holds.
         tiers: Tiers below the device, and the tokens that they hold.
-        deterministic: Whether results depend on no addresses.
+        deterministic: Whether every token was computed in the same way whatever was computed beside it.
         load_seconds: From the start until the model was ready.
         schedule_share: Share of the time of all steps that went to the index and the choice of what to compute.
         machine_load: Processes that wanted to run in the last minute, where the system says so; timings of a machine

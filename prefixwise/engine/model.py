@@ -71,29 +71,30 @@ class Model:
     def forward(self, batch: Batch, pool: KvPool, attention: Attention) -> torch.Tensor:
         """Compute a step: write its keys and values to the pool, return the logits of the rows that want them."""
         attention.begin(batch)
+        config = self.config
         product = linear_in_tiles if batch.exact else linear
         hidden = embedding(batch.tokens, self._embedding)
         cos, sin = self._cos[batch.positions, None], self._sin[batch.positions, None]
         for layer, keys, values in zip(self._layers, pool.keys, pool.values, strict=True):
-            query, key, value = self._project(layer, self._normed(hidden, layer.attention_norm), product)
-            keys[batch.slots] = rotated(key, cos, sin)
+            turning, value = self._project(layer, self._normed(hidden, layer.attention_norm), product)
+            query, key = rotated(turning, cos, sin).split((config.heads, config.kv_heads), dim=1)
+            keys[batch.slots] = key
             values[batch.slots] = value
-            attended = attention(rotated(query, cos, sin), keys, values)
+            attended = attention(query, keys, values)
             hidden = hidden + product(attended.flatten(1), layer.output, layer.output_bias)
             gate, up = product(self._normed(hidden, layer.mlp_norm), layer.gate_up, None).chunk(2, dim=-1)
             hidden = hidden + product(silu(gate) * up, layer.down, None)
         return product(self._normed(hidden[batch.last_rows], self._norm), self._head, None)
 
-    def _project(
-        self, layer: Layer, hidden: torch.Tensor, product: Product
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return queries, keys and values by head: `[rows, heads, head_size]`."""
+    def _project(self, layer: Layer, hidden: torch.Tensor, product: Product) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return queries and keys, and values, by head: `[rows, heads, head_size]`."""
         config = self.config
         by_head = product(hidden, layer.qkv, layer.qkv_bias).unflatten(-1, (-1, config.head_size))
-        query, key, value = by_head.split((config.heads, config.kv_heads, config.kv_heads), dim=1)
+        turning, value = by_head.split((config.heads + config.kv_heads, config.kv_heads), dim=1)
         if layer.query_norm is not None and layer.key_norm is not None:
-            query, key = self._normed(query, layer.query_norm), self._normed(key, layer.key_norm)
-        return query, key, value
+            query, key = turning.split((config.heads, config.kv_heads), dim=1)
+            turning = torch.cat((self._normed(query, layer.query_norm), self._normed(key, layer.key_norm)), dim=1)
+        return turning, value
 
     def _normed(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         return rms_norm(hidden, weight.shape, weight, self.config.norm_epsilon)

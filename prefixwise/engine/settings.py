@@ -42,7 +42,7 @@ class EngineSettings(msgspec.Struct, frozen=True):
         order: Which waiting request is next.
         dtype, device, attention: `auto` takes what the machine is good at.
         threads: Threads of the processor; None leaves them as they are.
-        deterministic: Single precision, and nothing that depends on addresses.
+        deterministic: Single precision, every token computed in the same way whatever is computed beside it.
         seed: Of draws without a seed of their own.
         context: Most tokens of prompt and answer; None for the model's own limit.
         files: Folder for converted models.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.engine_runs import ALONE, engine, jobs, serve, some_settings, wrong
+import torch
+from support.engine_runs import ALONE, engine, jobs, logits_of, serve, some_settings, wrong
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -85,8 +86,18 @@ def jobs_of(prompt: tuple[int, ...], namespace: int) -> Any:
     return Job(prompt, 8, namespace)
 
 
-def test_without_gathering_logits_hardly_move() -> None:
-    # Views of one run of blocks take other paths through the kernels: tokens may differ only where two are about equal.
+@pytest.mark.parametrize("index", RUNS)
+def test_logits_are_the_same_to_the_last_bit(index: str, tmp_path: Path) -> None:
+    work = jobs(104, 25)
+    alone = logits_of(work, index="none", most_running=1)
+    tiers: dict[str, Any] = {"host": "300tokens"} | ({} if index == "partial" else {"disk": tmp_path})
+    for settings in ({"capacity": "240tokens", "token_budget": 33}, {"token_budget": 7}, {**TIGHT, **tiers}):
+        found = logits_of(work, **{**RUNS[index], **settings})
+        assert all(torch.equal(one, other) for one, other in zip(alone, found, strict=True))
+
+
+def test_without_being_exact_answers_hardly_differ() -> None:
+    # Products of other sizes add up otherwise: tokens may differ only where two are about equal.
     work = jobs(103, 30)
     built = engine(index="chain", block=8, deterministic=False, dtype="fp32")
     assert wrong(work, serve(built, work)) == []

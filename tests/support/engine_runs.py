@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,6 +88,39 @@ def serve(built: Built, work: list[Job]) -> list[Request]:
     built.engine.finish(requests)
     built.engine.check_integrity()
     return requests
+
+
+class Noting:
+    """A model that keeps the logits of its last step."""
+
+    def __init__(self, model: Any) -> None:
+        self.config, self.device, self.dtype = model.config, model.device, model.dtype
+        self.logits = torch.empty(0)
+        self._model = model
+
+    def forward(self, *args: Any) -> torch.Tensor:
+        self.logits = self._model.forward(*args)
+        return self.logits
+
+
+def logits_of(work: list[Job], loaded: LoadedModel = TINY, **settings: Any) -> list[torch.Tensor]:
+    """Run jobs as they come; return the logits of all tokens of each answer."""
+    model = Noting(loaded.model)
+    built = engine(loaded=dataclasses.replace(loaded, model=model), **settings)
+    rows: list[list[torch.Tensor]] = [[] for _ in work]
+
+    def step() -> None:
+        updates = [update for update in built.engine.step() if update.token is not None]
+        for update, row in zip(updates, model.logits if updates else (), strict=True):
+            rows[update.request.number - 1].append(row.clone())
+
+    for job in work:
+        for _ in range(job.after):
+            step()
+        built.engine.submit(job.prompt, Sampling(max_tokens=job.answer, ignore_end=True), job.namespace)
+    while not built.engine.idle:
+        step()
+    return [torch.stack(row) for row in rows]
 
 
 def wrong(work: list[Job], requests: list[Request], alone: Alone = ALONE) -> list[int]:
