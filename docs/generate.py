@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,6 +17,7 @@ COMMANDS = (
     *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check", "generate", "serve", "models"),
     *("rules", "lock", "explain", "config", "init", "schema"),
 )
+sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
 KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
@@ -31,17 +33,27 @@ def run(*arguments: str) -> str:
     return done.stdout.replace("python -m prefixwise", "prefixwise")
 
 
+def commands() -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, and of every command of a command, in the order of the help."""
+    from typer.main import get_command
+
+    from prefixwise.cli.app import app
+
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        yield (name,)
+        yield from ((name, below) for below in getattr(command, "commands", ()))
+
+
 def cli_page() -> str:
     """Return `docs/cli.md`."""
     parts = ["# Commands\n\n<!-- Written by docs/generate.py: edit the help texts, not this page. -->\n"]
     parts.append(f"```text\n{run('--help').rstrip()}\n```\n")
-    parts.extend(f"## {name}\n\n```text\n{run(name, '--help').rstrip()}\n```\n" for name in COMMANDS)
+    parts.extend(f"## {' '.join(name)}\n\n```text\n{run(*name, '--help').rstrip()}\n```\n" for name in commands())
     return "\n".join(parts)
 
 
 def rules_page() -> str:
     """Return `docs/lint-rules.md`."""
-    sys.path.insert(0, str(ROOT))  # this folder's rules, as `run` has this folder's commands
     from prefixwise.analyzers.rule import RULES
     from prefixwise.analyzers.rule_pages import explain_report
     from prefixwise.reports.format import FORMATS

@@ -10,9 +10,9 @@ from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_va
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
-from prefixwise.analyzers.requirements import Condition
 from prefixwise.analyzers.weights import ModelTokens, is_believable
 from prefixwise.caches.policy import Reason
+from prefixwise.core.condition import Condition
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.report import Block, Cell, Column, Report, Table, Text, Unit
 from prefixwise.core.request import Ref

@@ -22,6 +22,9 @@ from prefixwise.core.registry import Registry
 from prefixwise.core.request import Request
 
 if TYPE_CHECKING:
+    from prefixwise.analyzers.fixes.bench import Bench
+    from prefixwise.analyzers.fixes.edits import Mended
+    from prefixwise.analyzers.fixes.seen import Seen
     from prefixwise.analyzers.lint.claims import Claim
     from prefixwise.analyzers.lint.compared import Compared
     from prefixwise.analyzers.lint.log import Log
@@ -97,6 +100,15 @@ class Rule(ABC):
             request: Any request of the application, whether a claim is about it or not: a prefix is shared only where
                 all are mended alike.
             claims: All claims of this rule on the application.
+        """
+        return None
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:  # noqa: ARG002 - for those that can
+        """Return the edits of a source that mend what was seen of the rule's kind, None where none is certain.
+
+        Args:
+            seen: What an analysis found.
+            bench: The sources it found it in.
         """
         return None
 

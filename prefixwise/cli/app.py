@@ -9,6 +9,7 @@ import typer
 
 from prefixwise import __version__
 from prefixwise.cli import (
+    bench,
     check,
     config,
     diff,
@@ -70,6 +71,7 @@ app.command("check", epilog=_EPILOG)(check.check)
 app.command("generate", epilog=_EPILOG)(generate.generate)
 app.command("serve", epilog=_EPILOG)(serve.serve)
 app.command("models", epilog=_EPILOG)(models.models)
+app.add_typer(bench.app, name="bench")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("explain", epilog=_EPILOG)(explain.explain)

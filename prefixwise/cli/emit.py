@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from prefixwise.cli.console import Console, Screen
 from prefixwise.core.errors import UserError
+from prefixwise.core.excerpt import visible
 from prefixwise.core.report import Report
+from prefixwise.core.whole_files import write_whole
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.workflows.finding_sources import with_sources
 
@@ -41,11 +41,17 @@ def parse_outputs(
     return Outputs(_format("json" if json else output_format, where), tuple(files))
 
 
-def emit(report: Report, outputs: Outputs, console: Console | None = None) -> None:
+def emit(report: Report, outputs: Outputs, console: Console | None = None, *, instead: str | None = None) -> None:
     """Write `report` to stdout and to its files.
 
     Notes and requirements that the format on stdout does not carry go to stderr. A reader who closes
     stdout early is no error; the files are still written.
+
+    Args:
+        report: What a command found out.
+        outputs: Where it goes.
+        console: The terminal.
+        instead: A document for stdout in place of the report; a terminal shows what cannot be seen in it as escapes.
 
     Raises:
         UserError: When stdout or a file cannot be written; the other files are written all the same.
@@ -54,8 +60,11 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
     screen = console.out
     if any(form.reads_sources for form in (outputs.stdout, *(form for form, _ in outputs.files))):
         report = with_sources(report)
-    _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
-    if not outputs.stdout.carries_notes:
+    if instead is None:
+        _write_stdout(screen, outputs.stdout.render(report, width=screen.width, colour=screen.colour))
+    else:
+        _write_stdout(screen, "\n".join(map(visible, instead.split("\n"))) if screen.terminal else instead)
+    if instead is not None or not outputs.stdout.carries_notes:
         _say_notes(report, console)
     failures: list[tuple[Path, OSError]] = []
     for form, path in outputs.files:
@@ -76,29 +85,6 @@ def emit(report: Report, outputs: Outputs, console: Console | None = None) -> No
 def write_document(document: str, console: Console) -> None:
     """Write a document that is no report to stdout, as `emit` does. Raises UserError when that cannot be."""
     _write_stdout(console.out, document)
-
-
-def write_whole(path: Path, document: str | bytes) -> None:
-    """Write a file whole or not at all: a failure leaves what was there before.
-
-    A file keeps its permissions and a link its place; a pipe or device is written to as it is.
-    """
-    data = document.encode("utf-8", "backslashreplace") if isinstance(document, str) else document
-    path = Path(os.path.realpath(path))
-    mode = path.stat().st_mode if path.exists() else None
-    if mode is not None and not stat.S_ISREG(mode):
-        path.write_bytes(data)
-        return
-    temporary = path.with_name(f".prefixwise-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _parse_report(spec: str) -> tuple[Format, Path]:
@@ -155,7 +141,6 @@ def _discard_rest(descriptor: int) -> None:
 def _say_notes(report: Report, console: Console) -> None:
     for requirement in report.requirements:
         if not requirement.met:
-            actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-            console.warn(f"requirement not met: {requirement.expression} ({actual})")
+            console.warn(f"requirement {requirement.state}: {requirement.expression} ({requirement.found})")
     for note in report.notes:
         console.note(note)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from prefixwise.cli.emit import write_whole
 from prefixwise.core.errors import UserError
+from prefixwise.core.whole_files import write_whole
 
 
 def check_folder(path: Path, option: str) -> None:

@@ -53,7 +53,6 @@ def hitrate(
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
-    from prefixwise.analyzers.requirements import parse_condition
     from prefixwise.caches.capacity import for_model
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.configuring import configurations
@@ -61,6 +60,7 @@ def hitrate(
     from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import read, read_options, refuse_overwriting
     from prefixwise.cli.tokenizing import chooser
+    from prefixwise.core.condition import parse_condition
     from prefixwise.core.excerpt import Excerpts
 
     console = Console(color, quiet=quiet, progress=not no_progress)

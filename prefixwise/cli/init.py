@@ -24,7 +24,7 @@ def init(
       prefixwise init --pyproject
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import write_whole
+    from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.starting import started
 
     path, data = started(pyproject=pyproject)

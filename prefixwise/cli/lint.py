@@ -32,6 +32,15 @@ def lint(
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend sources where that is safe; logs are never edited.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: move text, too; look at what it does.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print fixes as a patch instead of making them.")] = False,
+    fixed_copy: Annotated[
+        Path | None,
+        typer.Option("--fixed-copy", metavar="PATH", help="Write a copy of a log with its requests as they should be."),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +103,8 @@ def lint(
       prefixwise lint requests.jsonl
       prefixwise lint prompts/ src/ --fail-on warning
       prefixwise lint . --show-files
+      prefixwise lint prompts/ src/ --diff --unsafe-fixes
+      prefixwise lint requests.jsonl --fixed-copy mended.jsonl
       prefixwise lint . --write-baseline prefixwise-baseline.json
       prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
@@ -105,9 +116,18 @@ def lint(
     from prefixwise.analyzers.static.files_report import files_report
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import emit, parse_outputs, write_whole
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
+    from prefixwise.cli.emit import emit, parse_outputs
+    from prefixwise.cli.reading import (
+        read_options,
+        read_twice,
+        refuse_overwriting,
+        relative,
+        text_on_stdin,
+        uncollected,
+    )
     from prefixwise.cli.tokenizing import chooser
+    from prefixwise.core.whole_files import write_whole
+    from prefixwise.workflows.fixing import fixes_asked
     from prefixwise.workflows.linting import LintAsked, files_of
     from prefixwise.workflows.linting import lint as run_lint
     from prefixwise.workflows.silencing import Silencing
@@ -159,18 +179,21 @@ def lint(
         settings=here.settings,
         lock=Path("prefixwise.lock") if locked else None,
         statistics=statistics,
+        fixes=fixes_asked(fix=fix, unsafe=unsafe_fixes, diff=diff),
+        fixed_copy=fixed_copy,
         silencing=silencing,
         unsaved=unsaved,
         text=text,
     )
     files = files_of(asked)
-    written = [*(path for _, path in outputs.files), *silencing.written]
+    written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
     refuse_overwriting(written, [file.path for file in files.found])
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    document = run_lint(asked, files, read_logs, write_whole)
-    emit(document, outputs, console)
-    raise typer.Exit(document.exit_code)
+    with uncollected():
+        run = run_lint(asked, files, read_logs, write_whole)
+    emit(run.report, outputs, console, instead=run.patch if diff else None)
+    raise typer.Exit(run.exit_code)

@@ -35,9 +35,10 @@ def lock(
     from prefixwise.analyzers.configured import Configured
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import emit, parse_outputs, write_whole
+    from prefixwise.cli.emit import emit, parse_outputs
     from prefixwise.cli.reading import refuse_overwriting
     from prefixwise.core.errors import UserError
+    from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.locking import locked
 
     console = Console(color, quiet=quiet)

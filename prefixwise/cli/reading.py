@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from prefixwise.cli.console import Console
-    from prefixwise.core.request import Request
+    from prefixwise.corpus.again import Again
     from prefixwise.corpus.corpus import Corpus
     from prefixwise.corpus.index import CorpusIndex
     from prefixwise.corpus.reader import ReadOptions
@@ -53,9 +53,10 @@ def read(paths: list[str], options: ReadOptions, console: Console, choose: Choos
 @contextmanager
 def read_twice(
     paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer
-) -> Iterator[tuple[Corpus, Callable[[], Iterator[tuple[int, Request]]]]]:
+) -> Iterator[tuple[Corpus, Again]]:
     """Yield (corpus with outlines, what reads the same requests again); the input is at hand until the block ends."""
     import gc
+    from functools import partial
 
     from prefixwise.corpus.again import kept, requests_again
     from prefixwise.corpus.index import CorpusIndex
@@ -66,9 +67,22 @@ def read_twice(
         files = [file.path for file in corpus.inputs]
         gc.disable()  # as for the first reading
         try:
-            yield corpus, lambda: requests_again(files, corpus.rows, options, stdin)
+            yield corpus, partial(requests_again, files, corpus.rows, options, stdin)
         finally:
+            gc.freeze()
             gc.enable()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let no garbage be looked for: trees of sources are millions of objects, and few of them ever become any."""
+    import gc
+
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def relative(paths: list[str]) -> list[str]:

@@ -53,10 +53,10 @@ def trace(
       prefixwise trace logs/ --share -o for-the-vendor.parquet
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.cli.console import Console
-    from prefixwise.cli.emit import write_whole
     from prefixwise.cli.reading import read, read_options, refuse_overwriting, secret_key
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.errors import UserError
+    from prefixwise.core.whole_files import write_whole
     from prefixwise.corpus.parquet import need_pyarrow, trace_bytes
 
     console = Console(color, quiet=quiet, progress=not no_progress)

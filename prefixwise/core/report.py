@@ -155,11 +155,39 @@ class SourceText(msgspec.Struct, frozen=True):
 
 
 class Requirement(msgspec.Struct, frozen=True):
-    """A `--require` expression and how it came out; `actual` is None when it could not be computed."""
+    """A `--require` expression and how it came out.
+
+    `actual` is None when it could not be computed; `low` and `high` are the ends of its interval, where it has one.
+    A figure whose interval holds the wanted value decides nothing: then the condition is not met, and `undecided`.
+    """
 
     expression: str
     actual: float | None
     met: bool
+    low: float | None = None
+    high: float | None = None
+    undecided: bool = False
+
+    @property
+    def state(self) -> str:
+        """How it came out, in a word or two."""
+        return "met" if self.met else "undecided" if self.undecided else "not met"
+
+    @property
+    def found(self) -> str:
+        """What was found, as the end of a sentence."""
+        if self.actual is None:
+            return "could not be computed"
+        between = "" if self.low is None or self.high is None else f" [{self.low:.4g}, {self.high:.4g}]"
+        return f"is {self.actual:.4g}{between}"
+
+
+class Outcome(StrEnum):
+    """Whether what was measured says anything."""
+
+    DONE = "done"
+    INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -169,7 +197,7 @@ class Report(msgspec.Struct, frozen=True):
     version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see. Where `flat`,
     the fields of `values` stand at the top of the machine document and it has no blocks. `fail_on` is the mildest
     level of a finding that makes the command fail; None for never. `sources` holds the files into which findings point,
-    as far as they could be read, where a format asks for them.
+    as far as they could be read, where a format asks for them. `outcome` says whether a measurement is one.
     """
 
     schema: str
@@ -185,6 +213,7 @@ class Report(msgspec.Struct, frozen=True):
     flat: bool = False
     fail_on: Level | None = Level.ERROR
     sources: tuple[SourceText, ...] = ()
+    outcome: Outcome = Outcome.DONE
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -194,10 +223,15 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 when a requirement is not met or a finding is at `fail_on` or worse."""
-        if not all(requirement.met for requirement in self.requirements):
+        """The exit code: 5 for an invalid measurement, 1 for an unmet requirement or a finding at `fail_on`, 4 for what
+        remains open, else 0.
+        """  # noqa: D205 - one sentence
+        if self.outcome is Outcome.INVALID:
+            return 5
+        unmet = [requirement for requirement in self.requirements if not requirement.met]
+        if any(map(self.fails, self.findings)) or not all(requirement.undecided for requirement in unmet):
             return 1
-        return int(any(map(self.fails, self.findings)))
+        return 4 if unmet or self.outcome is Outcome.INCONCLUSIVE else 0
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding is at `fail_on` or worse."""

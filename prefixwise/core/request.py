@@ -16,8 +16,11 @@ from prefixwise.core.times import ABSENT
 from prefixwise.core.usage import Usage
 
 
-class Mark(enum.IntFlag):
-    """What a log shows of a call beside its text; where a mark is set, its figures are to be read with care."""
+class Mark(enum.IntEnum):
+    """What a log shows of a call beside its text; where a mark is set, its figures are to be read with care.
+
+    The values are bits; unlike flags, testing one is plain arithmetic, and that is done for every request.
+    """
 
     ABORTED = 1
     """Ended before the answer was whole, by the client or the engine."""

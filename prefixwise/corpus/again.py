@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import Protocol, cast
+
+import msgspec
 
 from prefixwise.core.request import Request
 from prefixwise.corpus.reader import Reading, ReadOptions, first_bytes, reader_for
@@ -14,6 +16,9 @@ from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.sources import STDIN, open_plain
 
 _CHUNK = 1 << 20
+
+Wanted = Callable[[int, bytes], bool]
+"""Says of a row, by its number and its record, whether anybody wants it."""
 
 
 @contextmanager
@@ -29,8 +34,20 @@ def kept(arguments: Sequence[str], stdin: io.BufferedReader) -> Iterator[io.Buff
         yield cast("io.BufferedReader", spool)
 
 
+class Again(Protocol):
+    """Reads the same input once more, as (row, request)."""
+
+    def __call__(self, *, wanted: Wanted | None = None) -> Iterator[tuple[int, Request]]:
+        """Yield the rows that are `wanted`; others may be passed over."""
+        ...
+
+
 def requests_again(
-    paths: Sequence[str], rows: Rows, options: ReadOptions, stdin: io.BufferedReader | None = None
+    paths: Sequence[str],
+    rows: Rows,
+    options: ReadOptions,
+    stdin: io.BufferedReader | None = None,
+    wanted: Wanted | None = None,
 ) -> Iterator[tuple[int, Request]]:
     """Yield (row, request) of every row, in the order in which the files hold them; broken records are passed over.
 
@@ -39,14 +56,23 @@ def requests_again(
         rows: Their rows.
         options: As they were read the first time.
         stdin: What stands behind `-`: a stream that `kept` made.
+        wanted: Asked of each row as its record comes by; rows that nobody wants may be left out, undecoded.
     """
-    by_place = {(rows.file[row], rows.record[row]): row for row in range(len(rows))}
+    by_file: dict[int, dict[int, int]] = {}
+    for row, place in enumerate(zip(rows.file, rows.record, strict=True)):
+        by_file.setdefault(place[0], {})[place[1]] = row
     for path in paths:
-        number = rows.files.number(path)
+        by_record = by_file.get(rows.files.number(path), {})
+        asking = options if wanted is None else msgspec.structs.replace(options, wanted=_by_record(by_record, wanted))
         if path == STDIN and stdin is not None:
             stdin.seek(0)
         with open_plain(path, stdin) as stream:
-            reading: Reading = reader_for(path, first_bytes(stream), options).open(path, options)
+            reading: Reading = reader_for(path, first_bytes(stream), options).open(path, asking)
             for found in reading.requests(stream):
-                if isinstance(found, Request) and (row := by_place.get((number, found.record))) is not None:
-                    yield row, found
+                if isinstance(found, Request) and (row_of := by_record.get(found.record)) is not None:
+                    yield row_of, found
+
+
+def _by_record(rows: Mapping[int, int], wanted: Wanted) -> Callable[[int, bytes], bool]:
+    """Return what says of the records of a file whether anybody wants their rows."""
+    return lambda record, data: (row := rows.get(record)) is not None and wanted(row, data)

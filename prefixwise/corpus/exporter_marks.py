@@ -12,6 +12,8 @@ import re
 from prefixwise.core.request import Mark, Turn
 
 _CUT = (b"litellm_truncated skipped ", b"<truncated due to size exceeding limit>")
+_CUT_SIGN = b"truncated"
+"""Stands in all of them."""
 _LONGEST_MASK = 80
 _WORDS = "redacted|masked|filtered|scrubbed|hidden|confidential|sensitive|anonymi[sz]ed|pii"
 _MASK = re.compile(
@@ -34,11 +36,11 @@ def marks_of(raw: bytes, turn: Turn) -> int:
         raw: Its JSON.
         turn: The same, read.
     """
-    marks = Mark.CUT if any(word in raw for word in _CUT) else 0
+    marks = int(Mark.CUT) if _CUT_SIGN in raw and any(word in raw for word in _CUT) else 0
     for part in turn.parts:
         if 0 < len(part.text) <= _LONGEST_MASK and _MASK.fullmatch(part.text):
             marks |= Mark.REDACTED
-    return int(marks)
+    return marks
 
 
 def masks_apart(one: str, other: str) -> bool:

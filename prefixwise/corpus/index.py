@@ -19,7 +19,7 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, answer_ids, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.joins import Joins, KnownCall
-from prefixwise.corpus.outlines import Outlines
+from prefixwise.corpus.outlines import Beside, Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE, Row, Rows
 from prefixwise.corpus.taken import Head, Taken
@@ -61,6 +61,10 @@ class CorpusIndex:
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
         self._taken: list[Taken] = []
         self._joins = Joins(self.rows)
+
+    def fresh(self) -> CorpusIndex:
+        """Return an empty index that finds tokenizers as this one does."""
+        return CorpusIndex(self._choose)
 
     @property
     def joined(self) -> int:
@@ -129,6 +133,7 @@ class CorpusIndex:
                 request.id,
                 request.marks,
                 request.api,
+                None if self.outlines is None else Beside.of(request, heads, len(items) - heads),
             )
         )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
@@ -187,8 +192,9 @@ class CorpusIndex:
                 self.rows.bands.pop(number, None)
                 continue
             made.append(row)
-            if self.outlines is not None:
-                self.outlines.add_row(taken.head.items, taken.rest[:-1] if taken.opened else taken.rest, taken.reply)
+            if self.outlines is not None and taken.beside is not None:
+                rest = taken.rest[:-1] if taken.opened else taken.rest
+                self.outlines.add_row(taken.head.items, rest, taken.reply, taken.beside)
         self.rows.extend(made)
         self._taken.clear()
         if self._joins.answers:

@@ -10,9 +10,11 @@ import itertools
 import re
 import unicodedata
 from array import array
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
-from prefixwise.core.request import Part, Turn
+from prefixwise.core.request import Part, Request, Section, Turn
 from prefixwise.corpus.rendered_turns import start_tokens, turns_in
 from prefixwise.corpus.tree import PrefixTree
 
@@ -20,7 +22,8 @@ _LONGEST_CLUE = 4_000
 _FIRST_CLUES = 8
 _LAST_CLUES = 4
 _SHORTEST_CLUE = 12
-_CLUE_ENDS = re.compile(r"[\n.?!<>\]。？！؟।]+")
+_CLUE_ENDS = (": ", *".?!<>]。？！؟।")
+"""What ends a clue besides a line end."""
 _RESULT_IDS = ("/call_id", "/tool_call_id", "/tool_use_id", "/toolUseId")
 _QUOTES = " \t\"'`{}[],-*"
 _PLAIN = frozenset({"", "/content"})
@@ -61,7 +64,7 @@ _SUMMARIES = (
 )
 _SUMMARY_WITHIN = 400
 _LONGEST_SPELT, _WORDS = 400, 3
-_WORD = re.compile(r"[^\W\d_]{5,}")
+_WORD, _ASCII_WORD = re.compile(r"[^\W\d_]{5,}"), re.compile(r"[a-z]{5,}")
 
 
 class Shape(IntEnum):
@@ -71,6 +74,18 @@ class Shape(IntEnum):
     ONE_BLOCK = 1
     """A list of one text."""
     OTHER = 2
+
+
+class Beside(NamedTuple):
+    """What of a request its items do not show: see `Outlines.head_ends` and `Outlines.answered`."""
+
+    head_end: str
+    is_answered: bool
+
+    @classmethod
+    def of(cls, request: Request, heads: int, messages: int) -> Beside:
+        """Return it for a request with so many items in its head and behind it."""
+        return cls(_head_end(request.sections, messages) if heads else "", bool(request.response))
 
 
 class Outlines:
@@ -87,6 +102,9 @@ class Outlines:
         shapes: By row: the `Shape` of each item, head and messages.
         inner: By content of a prompt that came rendered: contents of the turns in it, behind the system prompt.
         starts: By content of a bare prompt, a text or ids: how often it begins with the start token.
+        head_ends: By row: pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty
+            where there is none.
+        answered: By row: whether the record holds something of the answer.
     """
 
     def __init__(self) -> None:
@@ -100,11 +118,14 @@ class Outlines:
         self.shapes: list[bytes] = []
         self.inner: dict[int, array[int]] = {}
         self.starts: dict[int, int] = {}
+        self.head_ends: list[str] = []
+        self.answered = bytearray()
         self._spellings: dict[int, int] = {}
         self._shape_of: dict[int, int] = {}
         self._known_shapes: dict[bytes, bytes] = {}
         self._contents: dict[int, int] = {}
         self._heads: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._known_ends: dict[str, str] = {}
 
     def add_item(self, item: int, turn: Turn) -> None:
         """Take in an item that was not met before."""
@@ -141,7 +162,7 @@ class Outlines:
         if _speaks_of_summary(turn):
             self.summaries.add(content)
 
-    def add_row(self, head: tuple[int, ...], rest: list[int], answer: int) -> None:
+    def add_row(self, head: tuple[int, ...], rest: list[int], answer: int, beside: Beside) -> None:
         """Take in the items of the next row; `answer` is -1 where there is none."""
         contents = self._contents
         if head not in self._heads:
@@ -151,6 +172,8 @@ class Outlines:
         self.answer.append(contents.get(answer, 0))
         shapes = bytes(map(self._shape_of.__getitem__, (*head, *rest)))
         self.shapes.append(self._known_shapes.setdefault(shapes, shapes))
+        self.head_ends.append(self._known_ends.setdefault(beside.head_end, beside.head_end))
+        self.answered.append(beside.is_answered)
 
     def is_bare(self, row: int) -> bool:
         """Say whether the prompt of a row is one text or list of ids, with no template to come."""
@@ -166,6 +189,13 @@ class Outlines:
         """Return the contents of the messages of a row, those inside a prompt that came rendered included."""
         messages = self.messages[row]
         return self.inner.get(messages[0], messages) if len(messages) == 1 else messages
+
+
+def _head_end(sections: Sequence[Section], messages: int) -> str:
+    heads = len(sections[-1].items) - messages
+    if heads > 0:
+        return sections[-1].item_pointer(heads - 1)
+    return sections[-2].pointer if len(sections) > 1 else ""
 
 
 def _shape(turn: Turn) -> Shape:
@@ -190,7 +220,7 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 text = f"{text[: _LONGEST_CLUE // 2]}\n{text[-_LONGEST_CLUE // 2 :]}"
             if not text.isascii():
                 text = unicodedata.normalize("NFC", text)
-            pieces += map(str.strip, _CLUE_ENDS.split(text.replace(": ", "\n")))
+            pieces += map(str.strip, _sentences(text))
     telling = [piece for piece in pieces if len(piece) >= _SHORTEST_CLUE]
     ids = {part.text for part in turn.parts if part.pointer.endswith(_RESULT_IDS)}
     if ids and ids.issuperset(telling):
@@ -199,16 +229,23 @@ def _clues(turn: Turn) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return _ends(telling), _ends(short)
 
 
+def _sentences(text: str) -> list[str]:
+    """Cut a text into lines and sentences, some of them empty."""
+    for end in _CLUE_ENDS:  # a search for one character at a time is far quicker than a pattern
+        text = text.replace(end, "\n")
+    return text.split("\n")
+
+
 def _said_by_tool(turn: Turn) -> str:
     return "\n".join(["result", *(part.text for part in turn.parts if not part.pointer.endswith(_RESULT_IDS))])
 
 
 def sentences_of(text: str) -> frozenset[int]:
     """Return the hashes of all telling lines and sentences of a text, one inside quotes or JSON included."""
-    plain = text.replace("\\n", "\n").replace('\\"', '"').replace(": ", "\n")
+    plain = text.replace("\\n", "\n").replace('\\"', '"')
     if not plain.isascii():
         plain = unicodedata.normalize("NFC", plain)
-    pieces = (piece.strip(_QUOTES) for piece in _CLUE_ENDS.split(plain))
+    pieces = (piece.strip(_QUOTES) for piece in _sentences(plain))
     return frozenset(hash(piece) for piece in pieces if len(piece) >= _SHORTEST_CLUE)
 
 
@@ -216,7 +253,8 @@ def _spelling(turn: Turn) -> int:
     """Return the hash of the longest words of a short text, 0 where it has too few."""
     if len(turn.parts) != 1 or not 0 < len(turn.parts[0].text) <= _LONGEST_SPELT:
         return 0
-    words = sorted(set(_WORD.findall(turn.parts[0].text.casefold())))
+    text = turn.parts[0].text.casefold()
+    words = sorted(set((_ASCII_WORD if text.isascii() else _WORD).findall(text)))
     longest = sorted(words, key=len, reverse=True)[:_WORDS]
     return hash(tuple(sorted(longest))) if len(longest) == _WORDS else 0
 

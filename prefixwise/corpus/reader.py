@@ -54,12 +54,14 @@ class ReadOptions(msgspec.Struct, frozen=True):
         record_path: Keys from a record to the body, `*` for list elements; None to find it.
         fields: Keys from a record to a value, by what it means (see `FIELDS`).
         strict: Make the first broken record an error.
+        wanted: Says of a record, by its number and bytes, whether anybody wants it; readers may pass over the others.
     """
 
     input_format: str = ""
     record_path: tuple[str, ...] | None = None
     fields: Mapping[str, tuple[str, ...]] = {}
     strict: bool = False
+    wanted: Callable[[int, bytes], bool] | None = None
 
 
 class Reading(Protocol):

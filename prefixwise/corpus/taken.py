@@ -7,6 +7,7 @@ import msgspec
 from prefixwise.core.namespace import Namespace
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.items import Vocabulary
+from prefixwise.corpus.outlines import Beside
 from prefixwise.corpus.whole_prompts import Place
 
 
@@ -55,3 +56,4 @@ class Taken(msgspec.Struct, gc=False):
     id: str
     marks: int
     api: str
+    beside: Beside | None

@@ -74,6 +74,5 @@ def _required(report: Report) -> Iterator[TestCase]:
         seen[expression] += 1
         case = _Case(expression if seen[expression] == 1 else f"{expression} ({seen[expression]})", "requirements")
         if not requirement.met:
-            actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-            case.result = Failure(f"{expression}: {actual}", "requirement")
+            case.result = Failure(f"{expression}: {requirement.state}, it {requirement.found}", "requirement")
         yield case

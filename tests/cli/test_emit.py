@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from prefixwise.cli.console import Console
-from prefixwise.cli.emit import emit, parse_outputs, write_whole
+from prefixwise.cli.emit import emit, parse_outputs
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Requirement, Table, Unit
+from prefixwise.core.whole_files import write_whole
 
 REPORT = Report(
     "prefixwise/test",

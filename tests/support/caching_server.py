@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -102,3 +103,30 @@ async def caching(**settings):
     made.port = server.sockets[0].getsockname()[1]
     async with server:
         yield made
+
+
+class ServedInThread:
+    """A caching server in a thread, for clients that are processes of their own."""
+
+    def __init__(self, **settings) -> None:
+        self._settings = settings
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self.server = CachingServer()
+
+    async def _serve(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with caching(**self._settings) as self.server:
+            self._ready.set()
+            await self._stop.wait()
+
+    def __enter__(self) -> CachingServer:
+        self._thread.start()
+        self._ready.wait(5)
+        return self.server
+
+    def __exit__(self, *problem) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def lint_files(paths: Sequence[str], options: ReadOptions = ReadOptions()) -> Li
     """Lint files."""
     corpus = read_corpus(paths, options, index=CorpusIndex(outlines=Outlines()))
     files = [file.path for file in corpus.inputs]
-    return lint_log(corpus, lambda: requests_again(files, corpus.rows, options), RULES.names())
+    return lint_log(corpus, partial(requests_again, files, corpus.rows, options), RULES.names())
 
 
 def found(linted: Linted) -> list[str]:

@@ -135,7 +135,7 @@ def where_of(place: MarkerPlace) -> Where:
 
 def head_of(log: Log, row: int) -> tuple[Where, str]:
     """Return area and pointer of the place where the head of a row ends; of the messages where it has none."""
-    rows, head = log.rows, log.of(row).head
+    rows, head = log.rows, log.outlines.head_ends[row]
     if not head:
         return Where.MESSAGES, "/messages"
     return (Where.SYSTEM if rows.system_end[row] > rows.tools_end[row] else Where.TOOLS), head

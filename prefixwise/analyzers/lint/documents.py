@@ -8,7 +8,8 @@ from prefixwise.core.finding import Where
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, turn_of
 
-_MOST_KNOWN = 50_000
+_MOST_KNOWN = 2_000
+"""Items that are kept decoded: a conversation comes again soon or hardly ever."""
 
 
 class Entry(NamedTuple):
@@ -59,7 +60,7 @@ class Document:
         self.request = request
         self._reader = reader
         self._items = [
-            (section.kind, section.item_pointer(index), bytes(raw))
+            (section.kind, section.item_pointer(index), raw)
             for section in request.sections
             for index, raw in enumerate(section.raw_items())
         ]
@@ -71,17 +72,18 @@ class Document:
         """Return item `index`, None behind the last one."""
         if index >= len(self._items):
             return None
-        kind, pointer, raw = self._items[index]
+        kind, pointer, item = self._items[index]
+        raw = bytes(item)
         return Entry(kind, pointer, raw, self._reader.read(self.request.api, kind, raw))
 
     @property
     def size(self) -> int:
         """Bytes of JSON of all its items."""
-        return sum(len(raw) for _, _, raw in self._items)
+        return sum(len(memoryview(raw)) for _, _, raw in self._items)
 
     def raw(self, index: int) -> bytes:
         """Return the JSON of item `index`."""
-        return self._items[index][2]
+        return bytes(self._items[index][2])
 
     def entries(self, start: int = 0) -> list[Entry]:
         """Return the items from `start` on."""

@@ -6,7 +6,7 @@ whether the two agree; the second looks at the text of those that part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
@@ -20,7 +20,7 @@ from prefixwise.analyzers.lint.slots import SpanChange, slots
 from prefixwise.analyzers.lint.texts import TextReading
 from prefixwise.analyzers.lint.ways_back import ways_back
 from prefixwise.core.finding import Verdict
-from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 
 _EARLY = 50
 """Log rules below this rank are asked before the rules of the stage BEHIND: what makes every request of a log miss."""
@@ -33,7 +33,7 @@ class Explained(msgspec.Struct, frozen=True):
     claims: list[Claim]
 
 
-def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Explained:
+def explain(log: Log, again: Again) -> Explained:
     """Compare every request with the earlier one that it continues or resembles, and ask the rules.
 
     Args:
@@ -43,7 +43,7 @@ def explain(log: Log, again: Callable[[], Iterator[tuple[int, Request]]]) -> Exp
     pairs = _pairs(log)
     asked = Asked()
     claims = _at_the_front(pairs, asked)
-    changes = TextReading(log, asked, claims).changes(pairs, again())
+    changes = TextReading(log, asked, claims).changes(pairs, again)
     claims += _moving_values(log, changes, asked)
     taken = log.explained = {claim.after for claim in claims}
     for rule in asked.log:

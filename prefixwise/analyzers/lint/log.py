@@ -12,6 +12,7 @@ from prefixwise.analyzers.lint.observed import Observed
 from prefixwise.analyzers.lint.recitals import Recital
 from prefixwise.analyzers.lint.unfilled_place import Unfilled
 from prefixwise.caches.facts import Band, Family, Kind, System
+from prefixwise.caches.prices import PriceList
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.request import Mark
@@ -49,10 +50,13 @@ class Log:
         self.unfilled: list[Unfilled] = []
         self.times = self.rows.start_times()
         self._systems: dict[tuple[int, int], tuple[System, ...]] = {}
-        self._formats = {file.path: file.format for file in corpus.inputs}
-        self._body_logs = {
-            file.path for file in corpus.inputs if set(file.format.split(" + ")) <= set(DIALECTS.names())
-        }
+        self._prices: dict[tuple[int, int], PriceList | None] = {}
+        apis = set(DIALECTS.names())
+        read = {file.path: file for file in corpus.inputs}
+        inputs = [read[path] for path in self.rows.files.names]
+        self._formats = [file.format for file in inputs]
+        self._holds_bodies = [set(file.format.split(" + ")) <= apis for file in inputs]
+        self._is_plain = [file.format in apis and " " not in file.record_path for file in inputs]
 
     @cached_property
     def sharing(self) -> Sharing:
@@ -174,7 +178,9 @@ class Log:
 
     def usage_field(self, row: int) -> str | None:
         """Return the pointer of a row's usage in its record, None where an exporter wrote it in a form of its own."""
-        return "record:" + self.of(row).usage_at if self.of(row).usage_at else None
+        if not self.holds_bodies(row):
+            return None
+        return "record:/response/usage" if self.outlines.answered[row] else "record:/usage"
 
     def prompt(self, row: int) -> int:
         """Return the prompt tokens of a row: as reported, else as counted."""
@@ -199,8 +205,10 @@ class Log:
 
     def usd(self, row: int, tokens: int) -> float | None:
         """Return what so many tokens of a row cost above reading them from the cache; None without a price."""
-        rows = self.rows
-        listed = self.book.price_list(rows.models[rows.model[row]], rows.providers[rows.provider[row]])
+        rows, key = self.rows, (self.rows.model[row], self.rows.provider[row])
+        if key not in self._prices:
+            self._prices[key] = self.book.price_list(rows.models[key[0]], rows.providers[key[1]])
+        listed = self._prices[key]
         position = -1 if listed is None else listed.position(rows.start[row])
         if listed is None or position < 0:
             return None
@@ -213,11 +221,15 @@ class Log:
 
     def format_of(self, row: int) -> str:
         """Return the format of a row's file, as it was recognised."""
-        return self._formats.get(self.rows.files[self.rows.file[row]], "")
+        return self._formats[self.rows.file[row]]
 
     def holds_bodies(self, row: int) -> bool:
         """Say whether a row's file holds request bodies as they were sent, and not what an exporter kept of them."""
-        return self.rows.files[self.rows.file[row]] in self._body_logs
+        return self._holds_bodies[self.rows.file[row]]
+
+    def is_plain(self, row: int) -> bool:
+        """Say whether a row's file holds bodies of one API in one place: then each record is read by itself."""
+        return self._is_plain[self.rows.file[row]]
 
     def turns(self) -> Iterator[tuple[int, int]]:
         """Yield (before, after) of every two requests of which the later continues the earlier, by start."""

@@ -31,6 +31,7 @@ _RETENTION = re.compile(rb'(?<!\\)"prompt_cache_retention"\s*:\s*"([\w-]{1,20})"
 _OPTIONS = re.compile(rb'(?<!\\)"prompt_cache_options"\s*:\s*(\{[^{}]{0,400}\})')
 _MARKERS = (_ANTHROPIC, b"prompt_cache_breakpoint")
 _OPENAI_APIS = frozenset({"openai-chat", "openai-responses"})
+_DIAGNOSED = frozenset({"anthropic-messages", "openai-responses"})
 _FIRST_RECORDS = 100
 _MODE = frozenset({"implicit", "explicit"})
 
@@ -43,8 +44,6 @@ class Observed(msgspec.Struct, frozen=True):
         markers: In cache order; `positions`: how many block positions the prompt has, where there are markers.
         automatic: Whether the provider is asked to place a marker by itself.
         system_blocks: Blocks of the system text, where there are markers and it is a list of blocks.
-        head: Pointer of the last item in front of the conversation (`/system`, `/messages/0`); empty where there is
-            none.
         mode: OpenAI's `prompt_cache_options.mode`; `retention`: the lifetime that the request asks for, as it is named;
             `retention_at`: its pointer.
         headers: (pointer with `record:`, value) of the request headers that bear on caching; where they stand has an
@@ -52,7 +51,6 @@ class Observed(msgspec.Struct, frozen=True):
         route: (pointer with `record:`, value) of what says who served the call, the most telling first; the model that
             answered is among them. Both are filled where a conversation has turns that were not served.
         diagnosis: None where the log has none.
-        usage_at: Pointer of the usage in the record, or of the place where it should be; empty for exports.
         doubled: Usage that counts cached tokens twice, where the record proves it.
         lost_markers: Markers that a gateway did not pass on, where the record shows it.
     """
@@ -62,14 +60,12 @@ class Observed(msgspec.Struct, frozen=True):
     positions: int = 0
     automatic: bool = False
     system_blocks: int = 0
-    head: str = ""
     mode: str = ""
     retention: str = ""
     retention_at: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     route: tuple[tuple[str, str], ...] = ()
     diagnosis: Diagnosis | None = None
-    usage_at: str = ""
     doubled: Doubled | None = None
     lost_markers: LostMarkers | None = None
 
@@ -87,8 +83,14 @@ class Observer:
         self._bodies: dict[str, bool] = {}
         self._looked: dict[str, int] = {}
         """By path: in how many records no second body was found; -1 where there is one."""
-        self._usual: dict[tuple[str, str], Observed] = {}
-        """What most requests of an application show is kept once."""
+
+    def asks(self, row: int, record: bytes) -> bool:
+        """Say whether anything may be seen of a row that stands in a log of bodies of one API, by its record."""
+        api = self._log.format_of(row)
+        sign = _SIGNS.get(api)
+        if sign is not None and sign in record:
+            return True
+        return api in _DIAGNOSED and any(word in record for word in WORDS)
 
     def observe(self, row: int, request: Request) -> Observed | None:
         """Return what a request's record shows, None where there is nothing of the kind."""
@@ -96,7 +98,6 @@ class Observer:
         holds_bodies = self._bodies.get(request.path)
         if holds_bodies is None:
             holds_bodies = self._bodies[request.path] = self._log.holds_bodies(row)
-        usage_at = "" if not holds_bodies else "/response/usage" if request.response else "/usage"
         found: dict[str, Any] = {}
         if sign is not None and (sign in raw or not raw or request.automatic is not None):
             found = self._marked(request)
@@ -105,15 +106,7 @@ class Observer:
         diagnosis = _diagnosis(request, b"" if holds_bodies else raw)
         if diagnosis is not None:
             found["diagnosis"] = diagnosis
-        head = self._head(row, request)
-        if found:
-            return Observed(head=head, usage_at=usage_at, **found)
-        if not head and not usage_at:
-            return None
-        seen = self._usual.get((head, usage_at))
-        if seen is None:
-            seen = self._usual[head, usage_at] = Observed(head=head, usage_at=usage_at)
-        return seen
+        return Observed(**found) if found else None
 
     def _marked(self, request: Request) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -146,16 +139,6 @@ class Observer:
         self._looked[path] = looked + (looked >= 0)
         return None
 
-    def _head(self, row: int, request: Request) -> str:
-        """Return where the head of a prompt ends."""
-        outlines, sections = self._log.outlines, request.sections
-        if not sections or not outlines.head[row]:
-            return ""
-        heads = len(sections[-1].items) - len(outlines.messages[row])
-        if heads > 0:
-            return sections[-1].item_pointer(heads - 1)
-        return sections[-2].pointer if len(sections) > 1 else ""
-
 
 def _counts_twice(raw: bytes) -> bool:
     """Say whether a record may hold its usage in two places: two objects, or one beside columns of the exporter's."""
@@ -164,7 +147,7 @@ def _counts_twice(raw: bytes) -> bool:
 
 def _diagnosis(request: Request, record: bytes) -> Diagnosis | None:
     """Return what the vendor says in the answer, or, where an exporter kept that apart, in the record."""
-    if request.api not in ("anthropic-messages", "openai-responses"):
+    if request.api not in _DIAGNOSED:
         return None
     for data in (bytes(request.response), record):
         if any(word in data for word in WORDS) and (found := diagnosis_in(data)) is not None:

@@ -82,3 +82,47 @@ def _next(raw: bytes, value: int) -> int:
     """Return where what follows a value and its comma starts, or where the closing bracket stands."""
     at = _after_space(raw, _end(raw, value))
     return _after_space(raw, at + 1) if raw[at : at + 1] == b"," else at
+
+
+def with_member(raw: bytes, keys: Sequence[str], value: bytes) -> bytes:
+    """Return JSON with a value at a path, put there as the last member of its object where there was nothing.
+
+    The objects on the way are made as far as they are not there.
+
+    Raises:
+        ValueError: The path leads through something that is no object.
+    """
+    if place_in(raw, keys) is not None:
+        return with_value(raw, keys, value)
+    for depth in range(len(keys)):
+        holder = place_in(raw, keys[: len(keys) - 1 - depth])
+        if holder is None:
+            continue
+        start, end = holder
+        if raw[start : start + 1] != b"{":
+            raise ValueError("no object to put a member into")
+        for key in reversed(keys[len(keys) - depth :]):
+            value = b"{%s: %s}" % (msgspec.json.encode(key), value)
+        last = len(raw[: end - 1].rstrip())
+        comma = b"" if raw[last - 1 : last] == b"{" and last == start + 1 else b", "
+        name = msgspec.json.encode(keys[len(keys) - 1 - depth])
+        return raw[:last] + comma + name + b": " + value + raw[last:]
+    raise ValueError("no object to put a member into")
+
+
+def without_member(raw: bytes, keys: Sequence[str]) -> bytes:
+    """Return JSON without the member of an object at a path, its comma gone with it; the same where there is none."""
+    holder, place = place_in(raw, keys[:-1]), place_in(raw, keys)
+    if holder is None or place is None or raw[holder[0] : holder[0] + 1] != b"{":
+        return raw
+    at, before = _after_space(raw, holder[0] + 1), holder[0] + 1
+    while (name := _STRING.match(raw, at)) is not None:
+        value = _after_space(raw, _after_space(raw, name.end()) + 1)
+        end = _end(raw, value)
+        following = _next(raw, value)
+        is_last = raw[following : following + 1] == b"}" and raw[end:following].find(b",") < 0
+        if msgspec.json.decode(name[0]) == keys[-1]:
+            rest = raw[:before] + raw[end:] if is_last else raw[:at] + raw[following:]
+            return without_member(rest, keys)
+        before, at = end, following
+    return raw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,7 +12,6 @@ from prefixwise.analyzers.lint.diagnoses_report import diagnoses_blocks
 from prefixwise.analyzers.lint.document import LINT, LintValues, lint_summary
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.log_notes import log_notes
-from prefixwise.analyzers.static.lint import LintedSources
 from prefixwise.core.finding import Finding, Level, Mode
 from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table, Text, Unit
 from prefixwise.core.suppression import Suppression, SuppressionKind
@@ -32,6 +32,10 @@ class Judged(msgspec.Struct, frozen=True):
     suppressions: tuple[Suppression, ...] = ()
     notes: tuple[str, ...] = ()
     whole: bool = True
+
+
+if TYPE_CHECKING:
+    from prefixwise.analyzers.static.lint import LintedSources
 
 
 def lint_report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -18,7 +18,7 @@ from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import ComparedPair, Verdict
-from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 
 _VERDICTS = {"ttl-expired": Verdict.TTL_GAP, "compaction": Verdict.COMPACTION}
@@ -35,7 +35,7 @@ class Linted(msgspec.Struct, frozen=True):
 
 def lint_log(
     corpus: Corpus,
-    again: Callable[[], Iterator[tuple[int, Request]]],
+    again: Again,
     wanted: Collection[str],
     book: Rulebook | None = None,
     excerpts: Excerpts = Excerpts.MASKED,

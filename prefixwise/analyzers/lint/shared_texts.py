@@ -48,24 +48,38 @@ class SharedTexts:
         """By application: the first request whose head nobody else has, and that head."""
         self._compared: set[int] = set()
 
-    def offer(self, row: int, request: Request) -> None:
-        """Look at what of a request is shared and was not looked at before; only how conversations begin is shared."""
+    def asks(self, row: int) -> bool:
+        """Say whether a request holds something to look at, as far as that is known; only beginnings are shared."""
         link = self._log.conversations.links[row]
-        if link is not None and link.turn:
-            return
-        self._offer_whole(row, request)
-        head, application = self._log.outlines.head[row], self._log.applications[row]
-        if application in self._compared or not head or self._sharers.keys() >= set(head):
-            return
-        first = self._first.get(application)
-        if first is None or self._whose[first[0]] != self._whose[row]:
-            document = Document(row, request, self._reader)
-            entries = [entry for index in range(len(head)) if (entry := document.entry(index)) is not None]
+        return (link is None or not link.turn) and (self._may_share(row) or self._is_to_compare(row))
+
+    def offer(self, row: int, request: Request) -> None:
+        """Look at what of a request for which `asks` is true is shared and was not looked at before."""
+        document = Document(row, request, self._reader)
+        if self._may_share(row):
+            self._offer_whole(row, document)
+        if self._is_to_compare(row):
+            application, heads = self._log.applications[row], range(len(self._log.outlines.head[row]))
+            entries = [entry for index in heads if (entry := document.entry(index)) is not None]
+            first = self._first.get(application)
             if first is None:
                 self._first[application] = (row, entries)
             else:
                 self._compared.add(application)
                 self._log.leaks.extend(self._in_common(row, first[1], entries))
+
+    def _may_share(self, row: int) -> bool:
+        """Say whether what opens a request has something in it that several have and nobody looked at."""
+        outlines = self._log.outlines
+        return any(map(self._is_new, outlines.head[row])) or any(map(self._is_new, outlines.messages[row][:_OPENING]))
+
+    def _is_to_compare(self, row: int) -> bool:
+        """Say whether the head of a request is its own, at least in part, and waits for another to be compared with."""
+        head, application = self._log.outlines.head[row], self._log.applications[row]
+        if application in self._compared or not head or self._sharers.keys() >= set(head):
+            return False
+        first = self._first.get(application)
+        return first is None or self._whose[first[0]] != self._whose[row]
 
     def _in_common(self, row: int, one: list[Entry], other: list[Entry]) -> Iterator[Leak]:
         """Yield what two heads hold up to where they part; what only one of them has is nobody else's."""
@@ -78,15 +92,10 @@ class SharedTexts:
                 if before != after:
                     return
 
-    def _offer_whole(self, row: int, request: Request) -> None:
-        if not self._sharers:
-            return
+    def _offer_whole(self, row: int, document: Document) -> None:
         outlines = self._log.outlines
         head, messages = outlines.head[row], outlines.messages[row][:_OPENING]
         contents = (*head, *messages)
-        if self._seen.issuperset(contents) or not any(map(self._is_new, contents)):
-            return
-        document = Document(row, request, self._reader)
         for index, content in enumerate(contents):
             in_head = index < len(head)
             if content not in self._sharers and not in_head:

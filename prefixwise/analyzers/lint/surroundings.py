@@ -65,23 +65,19 @@ class Surroundings:
         self._bare: dict[str, int] = {}
         """By path: how many records were looked at in vain; -1 where one held something."""
 
-    def asks(self, row: int) -> bool:
-        """Say whether a row's surroundings are of interest."""
-        return self._conversation[row] in self._asked
+    def asks(self, row: int, path: str, record: bytes) -> bool:
+        """Say whether a row's surroundings are of interest.
 
-    def add(self, seen: Observed | None, row: int, request: Request) -> Observed | None:
-        """Return what was observed of a record together with what stands around its body.
-
-        Args:
-            seen: What was observed of it before.
-            row: Its row.
-            request: The request.
+        Without a miss, or in a file whose records hold nothing of the kind, only those that seem to have headers are.
         """
-        missed = self._asked[self._conversation[row]]
+        missed = self._asked.get(self._conversation[row])
+        if missed is None or not record:
+            return False
+        return (missed and self._bare.get(path, 0) < _FIRST_RECORDS) or b'eaders"' in record
+
+    def add(self, seen: Observed | None, request: Request) -> Observed | None:
+        """Return what was observed of a record, `seen`, together with what stands around its body."""
         vain = self._bare.get(request.path, 0)
-        # Without a miss, or in a file whose records hold nothing of the kind, only those that seem to have headers.
-        if not request.raw or ((not missed or vain >= _FIRST_RECORDS) and b'eaders"' not in request.raw):
-            return seen
         found = list(dict.fromkeys(_around(request.raw, "record:", 0)))
         headers = tuple((at, value) for at, value in found if not value or last_name(at) in _REQUEST_HEADERS)
         route = tuple(sorted((place for place in found if place not in headers), key=_telling))

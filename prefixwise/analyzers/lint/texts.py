@@ -26,6 +26,7 @@ from prefixwise.analyzers.lint.toolset import tools_of
 from prefixwise.analyzers.lint.unfilled import UnfilledTexts
 from prefixwise.core.finding import Verdict, Where
 from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 from prefixwise.corpus.exporter_marks import marks_of, masks_apart
 
 _LONG_MESSAGE = 400
@@ -73,28 +74,37 @@ class TextReading:
         self._places: Counter[Hashable] = Counter()
         self._kept = 0
 
-    def changes(self, pairs: list[Compared], requests: Iterator[tuple[int, Request]]) -> list[SpanChange]:
+    def changes(self, pairs: list[Compared], again: Again) -> list[SpanChange]:
         """Ask the text rules of each pair that parts, and return the changes of text that they leave.
 
         Args:
             pairs: Every pair that was compared.
-            requests: The input once more, as (row, request).
+            again: Reads the input once more.
         """
         self._wait_for(pairs)
         log, reader = self._log, self._reader
         observer, around, suspected = Observer(log), Surroundings(log, pairs), suspects(log)
         shared = SharedTexts(log, reader)
         found: list[SpanChange] = []
-        for row, request in requests:
+
+        def is_wanted(row: int, record: bytes) -> bool:
+            if not log.is_plain(row) or row in self._waiting or row in suspected or shared.asks(row):
+                return True
+            around_asks = around.asks(row, log.rows.files[log.rows.file[row]], record)
+            return around_asks or observer.asks(row, record) or self._unfilled.asks(row, record)
+
+        for row, request in again(wanted=is_wanted):
             if row in suspected:
                 log.recitals[row] = recital(request)
             seen = observer.observe(row, request)
-            if around.asks(row):
-                seen = around.add(seen, row, request)
+            if around.asks(row, request.path, request.raw):
+                seen = around.add(seen, request)
             if seen is not None:
                 log.observed[row] = seen
-            shared.offer(row, request)
-            self._unfilled.offer(row, request)
+            if shared.asks(row):
+                shared.offer(row, request)
+            if self._unfilled.asks(row, request.raw):
+                self._unfilled.offer(row, request)
             if row in self._waiting:
                 found += map(self._slim, self._complete(row, request))
         return found

@@ -66,14 +66,24 @@ class UnfilledTexts:
         self._seen: set[int] = set()
         self._known: Counter[str] = Counter()
 
-    def offer(self, row: int, request: Request) -> None:
-        """Look at what a request says in front of its messages, unless another one said the same."""
-        raw = request.raw
-        if raw and not any(sign in raw for sign in _SIGNS):
-            return
+    def asks(self, row: int, record: bytes) -> bool:
+        """Say whether a request may have a placeholder in front of its messages that was not looked at before.
+
+        Args:
+            row: The request.
+            record: What holds it, b'' where that is not known.
+        """
         head = self._log.outlines.head[row]
         if not head or self._seen.issuperset(head) or len(self._seen) >= _MOST_TEXTS:
-            return
+            return False
+        if record and not any(sign in record for sign in _SIGNS):
+            self._seen.update(head)
+            return False
+        return True
+
+    def offer(self, row: int, request: Request) -> None:
+        """Look at what a request for which `asks` is true says in front of its messages."""
+        head = self._log.outlines.head[row]
         document = Document(row, request, self._reader)
         for index, content in enumerate(head):
             entry = None if content in self._seen else document.entry(index)

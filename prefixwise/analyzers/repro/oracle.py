@@ -14,7 +14,7 @@ from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Level, Where
 from prefixwise.core.request import Request
-from prefixwise.corpus.again import requests_again
+from prefixwise.corpus.again import Wanted, requests_again
 from prefixwise.corpus.corpus import read_corpus
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.outlines import Outlines
@@ -75,7 +75,7 @@ class Oracle:
             return None
         seen: dict[int, Request] = {}
 
-        def again() -> Iterator[tuple[int, Request]]:
+        def again(*, wanted: Wanted | None = None) -> Iterator[tuple[int, Request]]:  # noqa: ARG001 - all are kept
             for row, request in requests_again([STDIN], corpus.rows, self._options, stream):
                 seen[row] = request
                 yield row, request

@@ -19,11 +19,12 @@ from prefixwise.analyzers.repro.shrinking import Pair, shrunk
 from prefixwise.analyzers.repro.wording import Reworded, reworded
 from prefixwise.analyzers.why.about import findings_about
 from prefixwise.analyzers.why.document import Expected
-from prefixwise.analyzers.why.examine import Again, requests_of
+from prefixwise.analyzers.why.examine import requests_of
 from prefixwise.caches.policy import Policy
 from prefixwise.core.errors import UserError
 from prefixwise.core.finding import Finding, Level
 from prefixwise.core.request import Request
+from prefixwise.corpus.again import Again
 from prefixwise.corpus.reader import ReadOptions
 from prefixwise.corpus.tokenizer import ChooseTokenizer
 

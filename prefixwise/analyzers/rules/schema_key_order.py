@@ -8,6 +8,10 @@ from typing import Any
 import msgspec
 
 from prefixwise.analyzers.diff import inside_json
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.orders import keys_sorted_in_source
+from prefixwise.analyzers.fixes.seen import Seen
 from prefixwise.analyzers.lint.changed_tools import ChangedTools, called
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
@@ -94,6 +98,9 @@ class SchemaKeyOrder(ChangedTools):
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:  # noqa: ARG002 - all alike
         return with_sorted_keys(request)
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:
+        return keys_sorted_in_source(seen, bench)
 
 
 def _keys(value: Any) -> str | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.moves import moved_in_source
+from prefixwise.analyzers.fixes.seen import Seen
 from prefixwise.analyzers.rule import RULES, SourceRule
 from prefixwise.core.finding import Safety, Severity, Where
 
@@ -28,6 +32,9 @@ class StaticTextStranded(SourceRule):
     fix = "Move the constant text in front of the first variable."
     safety = Safety.UNSAFE
     where = (Where.TEMPLATE,)
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:
+        return moved_in_source(seen, bench)
 
 
 RULES.add(StaticTextStranded.name, StaticTextStranded())

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.orders import sorted_in_source
+from prefixwise.analyzers.fixes.seen import Seen
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.mended_order import with_sorted_parts
 from prefixwise.analyzers.lint.moving import MovingValue
@@ -53,6 +57,9 @@ class UnorderedIteration(MovingValue):
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
         return with_sorted_parts(request, claims)
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:
+        return sorted_in_source(seen, bench)
 
 
 RULES.add(UnorderedIteration.name, UnorderedIteration())

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.moves import moved_in_source
+from prefixwise.analyzers.fixes.seen import Seen
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.moved_values import with_moved_values
 from prefixwise.analyzers.lint.moving import MovingValue
@@ -74,6 +78,9 @@ class UserDataFirst(MovingValue):
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
         return with_moved_values(request, claims)
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:
+        return moved_in_source(seen, bench)
 
 
 def _one_a_conversation(slot: Slot) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.forms import without_trailing_blanks
+from prefixwise.analyzers.fixes.seen import Seen
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.mending import areas_of, with_texts
 from prefixwise.analyzers.lint.moving import MovingValue
@@ -23,7 +27,9 @@ class WhitespaceDrift(MovingValue):
     clients that strip an answer before they send it again: an engine that keeps the tokens of its answers finds
     others then, and computes the answer anew.
 
-    Not reported: white space in a new message.
+    Blanks at the ends of a prompt file's lines are told as information, for editors and hooks take them away.
+
+    Not reported: white space in a new message; two blanks that break a line in Markdown.
 
     Store and send texts exactly as they were sent or received.
 
@@ -54,6 +60,9 @@ class WhitespaceDrift(MovingValue):
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
         return with_texts(request, areas_of(claims), space_form(claims))
+
+    def edit(self, seen: Seen, bench: Bench) -> Mended | None:
+        return without_trailing_blanks(seen, bench)
 
 
 RULES.add(WhitespaceDrift.name, WhitespaceDrift())

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from prefixwise.analyzers.fixes.bench import Bench
+from prefixwise.analyzers.fixes.edits import Mended
 from prefixwise.analyzers.rule import RULES, Rule
 from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
 from prefixwise.analyzers.static.volatile import Frequency, Volatile, VolatileKind
@@ -47,7 +49,6 @@ _NOUNS = {
 }
 _ORDER = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER})
 _DAYS = frozenset({"day", "longer"})
-_MILDER = dict(zip(Severity, (*list(Severity)[1:], Severity.INFO), strict=True))
 
 
 class Raw(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,20 +65,32 @@ class Raw(msgspec.Struct, frozen=True, kw_only=True):
     flow: tuple[Step, ...] = ()
     evidence: tuple[str, ...] = ()
     lost: Lost | None = None
+    mended: Mended | None = None
 
 
 def source_findings(
-    found: Iterable[Volatile | Stranded | TemplateTrait], excerpts: Excerpts = Excerpts.MASKED
+    found: Iterable[Volatile | Stranded | TemplateTrait],
+    excerpts: Excerpts = Excerpts.MASKED,
+    bench: Bench | None = None,
 ) -> list[Finding]:
     """Return what was found in sources as findings, by file and place; what a deployment changes is left out.
 
     Args:
         found: In any order.
         excerpts: How much of the sources' own text the findings may show.
+        bench: The sources, for fixes; without it no finding has edits.
     """
-    raw = [one for thing in found if (one := _raw(thing)) is not None]
+    raw = [_with_edits(one, thing, bench) for thing in found if (one := _raw(thing)) is not None]
     raw.sort(key=lambda one: (one.path, one.span.start, one.rule.name))
     return list(finished(raw, excerpts))
+
+
+def _with_edits(raw: Raw, thing: Volatile | Stranded | TemplateTrait, bench: Bench | None) -> Raw:
+    try:
+        mended = None if bench is None else raw.rule.edit(thing, bench)
+    except RecursionError:  # nested too deeply to be mended
+        mended = None
+    return raw if mended is None else msgspec.structs.replace(raw, mended=mended)
 
 
 def _raw(thing: Volatile | Stranded | TemplateTrait) -> Raw | None:
@@ -88,6 +101,9 @@ def _raw(thing: Volatile | Stranded | TemplateTrait) -> Raw | None:
 
 def _of_volatile(volatile: Volatile) -> Raw | None:
     rule = rule_of(volatile.kind)
+    is_guess = volatile.confidence is Confidence.POSSIBLE
+    if is_guess and volatile.kind is VolatileKind.PERSON and volatile.area is Where.TOOLS:
+        return None  # what is called `name` there is a tool's
     severity = severity_of(rule, volatile)
     if severity is None:
         return None
@@ -121,6 +137,8 @@ def severity_of(rule: Rule, volatile: Volatile) -> Severity | None:
 
     The rule's own severity holds for what changes on every call; less often, or with little behind it, it is milder.
     """
+    if volatile.kind is VolatileKind.LOCALE and volatile.frequency in (Frequency.PROCESS, Frequency.DEPLOY):
+        return Severity.LOW  # told although it is another machine's: nobody means the text to depend on it
     if volatile.frequency is Frequency.DEPLOY and volatile.kind not in _ORDER:
         return None
     if volatile.frequency is Frequency.PROCESS and volatile.kind not in _ORDER:
@@ -142,7 +160,7 @@ def _of_stranded(stranded: Stranded) -> Raw:
     enough = least is None or stranded.tokens_behind >= least
     severity = Severity.MEDIUM if enough else Severity.INFO
     if stranded.confidence is Confidence.POSSIBLE:
-        severity = _MILDER[severity]
+        severity = Severity.INFO  # most variables of which no name tells are settings of the application
     message = (
         f"{stranded.tokens_behind:,} tokens of constant text stand behind the first variable, `{stranded.name}`; in "
         "front of it they would be computed once."
@@ -203,6 +221,12 @@ def finished(raw: list[Raw], excerpts: Excerpts) -> Iterator[Finding]:
             tokens_lost=one.lost,
             evidence=one.evidence,
             message=one.message,
-            fix=Fix(one.rule.fix, one.rule.safety),
+            fix=_fix(one),
             fingerprint=hashlib.blake2b(key, digest_size=8).hexdigest(),
         )
+
+
+def _fix(raw: Raw) -> Fix:
+    if raw.mended is None:
+        return Fix(raw.rule.fix, raw.rule.safety)
+    return Fix(raw.rule.fix, raw.mended.safety, raw.mended.edits)

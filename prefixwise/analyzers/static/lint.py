@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.lint.document import LintInput
 from prefixwise.analyzers.static.context import Outside, OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
@@ -78,8 +79,10 @@ def lint_sources(
             sources[file.path] = Source(file.path, data.decode("utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
             unread[file.path] = getattr(problem, "strerror", None) or "is not UTF-8 text"
-    found, notes = _read(files, _Known(sources, beside), outside, jobs)
-    findings = [finding for finding in source_findings(found, excerpts) if finding.rule in wanted]
+    known = _Known(sources, beside, given)
+    found, notes = _read(files, known, outside, jobs)
+    bench = Bench(known, outside)
+    findings = [finding for finding in source_findings(found, excerpts, bench) if finding.rule in wanted]
     inputs = tuple(_input(file, unread.get(file.path, "")) for file in sorted(files, key=lambda file: file.path))
     notes += [f"{path}: {why}" for path, why in sorted(unread.items())]
     return LintedSources(tuple(findings), inputs, tuple(notes))
@@ -88,21 +91,24 @@ def lint_sources(
 class _Known(Mapping[str, Source]):
     """Sources by path: those that are linted, and those beside them, which are read when they are asked for."""
 
-    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile]) -> None:
+    def __init__(self, sources: dict[str, Source], beside: Iterable[SourceFile], given: Mapping[str, bytes]) -> None:
         self._sources = sources
+        self._given = given
         self._kinds = {file.path: file.kind for file in beside}
 
     def of_kind(self, kind: SourceKind, linted: Iterable[str]) -> _Known:
         """Return those of a kind; of the linted ones, those at these paths."""
         sources = {path: self._sources[path] for path in linted}
-        return _Known(sources, [SourceFile(path, own) for path, own in self._kinds.items() if own is kind])
+        beside = [SourceFile(path, own) for path, own in self._kinds.items() if own is kind]
+        return _Known(sources, beside, self._given)
 
     def __getitem__(self, path: str) -> Source:
         if path not in self._sources:
             if path not in self._kinds:
                 raise KeyError(path)
             try:
-                text = Path(path).read_bytes().decode("utf-8")
+                data = self._given[path] if path in self._given else Path(path).read_bytes()
+                text = data.decode("utf-8")
             except (OSError, UnicodeDecodeError):
                 text = ""  # nothing that prompts are built with
             self._sources[path] = Source(path, text)

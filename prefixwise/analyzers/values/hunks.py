@@ -130,11 +130,21 @@ def _words_apart(before: str, after: str, stretch: _Range) -> list[_Range]:
     if a == b or c == d or max(b - a, d - c) > _MOST_WORDED:
         return [stretch]
     first, second = _PIECES.findall(before[a:b]), _PIECES.findall(after[c:d])
+    words, others = _words_in(first), _words_in(second)
+    needed = _LIKE * max(_characters(words), _characters(others))
+    if _characters(words & others) < needed:  # in whatever order they stand
+        return [stretch]
     parts = list(_offsets(first, second, a, c))
-    words = sum(len(piece) for piece in first if piece[0].isalnum())
-    others = sum(len(piece) for piece in second if piece[0].isalnum())
     unlike = sum(_word_characters(before[x:y]) for x, y, _, _ in parts)
-    return parts if words - unlike >= _LIKE * max(words, others) else [stretch]
+    return parts if _characters(words) - unlike >= needed else [stretch]
+
+
+def _words_in(pieces: Sequence[str]) -> Counter[str]:
+    return Counter(piece for piece in pieces if piece[0].isalnum())
+
+
+def _characters(words: Counter[str]) -> int:
+    return sum(len(word) * count for word, count in words.items())
 
 
 def _word_characters(text: str) -> int:

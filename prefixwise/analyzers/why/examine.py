@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,14 +14,12 @@ from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.finding import Verdict
 from prefixwise.core.request import Ref, Request
+from prefixwise.corpus.again import Again
 from prefixwise.corpus.items import HEAD_ROLES
 from prefixwise.corpus.rendering import Stretch, render, tokenizer_of
 from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tokenizer import ChooseTokenizer
 from prefixwise.corpus.tokenizers.openai import choose
-
-Again = Callable[[], Iterator[tuple[int, Request]]]
-"""Reads the input of a log once more."""
 
 _AREAS = {"reply": "messages", "tokens": "prompt"}
 

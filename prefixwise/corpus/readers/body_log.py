@@ -61,13 +61,14 @@ class BodyLog:
 
     def records(self, records: Iterable[RawRecord]) -> Iterator[Request | Broken]:
         """Yield the requests of records that were split already."""
-        number = 0
+        number, wanted = 0, self._options.wanted
         for _, line, data in records:
             for element in self._elements(data):
-                try:
-                    yield self._request(number, line, element)
-                except _UnreadableError as problem:
-                    yield Broken(self._path, number, line, str(problem))
+                if wanted is None or wanted(number, element):
+                    try:
+                        yield self._request(number, line, element)
+                    except _UnreadableError as problem:
+                        yield Broken(self._path, number, line, str(problem))
                 number += 1
 
     def _elements(self, data: bytes) -> Sequence[bytes]:

@@ -28,7 +28,7 @@ def render(report: Report, **_layout: object) -> str:
     """
     found = sorted(report.findings, key=lambda finding: finding.severity.rank)
     unmet = [requirement for requirement in report.requirements if not requirement.met]
-    lines = [f"::error title=requirement not met::{_data(visible(one.expression))}" for one in unmet]
+    lines = [f"::error title=requirement {one.state}::{_data(visible(one.expression))}" for one in unmet]
     lines += map(_command, found)
     return "".join(f"{line}\n" for line in (*lines, _summary(found, len(unmet))))
 

@@ -165,8 +165,7 @@ def _details(finding: Finding) -> Iterator[str]:
 
 
 def _requirement(requirement: Requirement) -> str:
-    actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-    return f"- **{'met' if requirement.met else 'not met'}:** {escape(requirement.expression)} ({actual})"
+    return f"- **{requirement.state}:** {escape(requirement.expression)} ({requirement.found})"
 
 
 def _input(file: InputFile) -> str:

@@ -70,8 +70,8 @@ def _invocation(report: Report, left_out: int) -> dict[str, Any]:
         if file.reason_skipped or file.broken:
             why = f"skipped: {file.reason_skipped}" if file.reason_skipped else f"{file.broken:,} broken records"
             told.append(_notification("warning", f"{file.path}: {why}", file.path))
-    unmet = [requirement.expression for requirement in report.requirements if not requirement.met]
-    told += [_notification("error", f"requirement not met: {expression}") for expression in unmet]
+    unmet = [requirement for requirement in report.requirements if not requirement.met]
+    told += [_notification("error", f"requirement {one.state}: {one.expression}") for one in unmet]
     if left_out:
         told.append(_notification("warning", f"{left_out:,} results were left out: the file would be too large"))
     return {"executionSuccessful": True, "exitCode": report.exit_code, "toolExecutionNotifications": told}

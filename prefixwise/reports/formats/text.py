@@ -214,12 +214,13 @@ def _requirements(requirements: tuple[Requirement, ...]) -> Iterator[RenderableT
     from rich.text import Text as Line
 
     longest = max(len(visible(requirement.expression)) for requirement in requirements)
+    widest = max(len(requirement.state) for requirement in requirements)
     for requirement in requirements:
         line = Line("require  ", overflow="fold")
-        line.append("met    " if requirement.met else "NOT MET", style="green" if requirement.met else "bold red")
+        state = requirement.state if requirement.met else requirement.state.upper()
+        line.append(f"{state:{widest}}", style="green" if requirement.met else "bold red")
         line.append(f"  {visible(requirement.expression):{longest}}")
-        actual = "could not be computed" if requirement.actual is None else f"is {requirement.actual:.4g}"
-        yield line.append(f"  {actual}", style="dim")
+        yield line.append(f"  {requirement.found}", style="dim")
 
 
 def _head(column: Column) -> Head:

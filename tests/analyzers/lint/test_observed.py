@@ -131,8 +131,7 @@ def test_options_of_openai(tmp_path: Path) -> None:
 def test_where_the_head_ends(api: str, head: str, tmp_path: Path) -> None:
     records = [record(api, request(api, ["Hi."]), None), record(api, request(api, ["Hi."]), None)]
     log = lint_records(tmp_path, records).log
-    assert log.of(0).head == head
-    assert log.of(0) is log.of(1)  # what is the same is kept once
+    assert log.outlines.head_ends == [head, head]
 
 
 # Two bodies in one record.

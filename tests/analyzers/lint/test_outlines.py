@@ -80,3 +80,23 @@ def test_a_second_reading_gives_each_row_its_request(tmp_path: Path) -> None:
     assert [request.tenant for _, request in again] == [f"user-{n}" for n in range(5)]
     assert [json.loads(request.raw)["n"] for _, request in again] == [0, 1, 2, 3, 4]
     assert [request.record for _, request in again] == [0, 1, 3, 4, 5]
+
+
+def test_rows_that_nobody_wants_are_passed_over(tmp_path: Path) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "a"}]}
+    paths = []
+    for name in ("one", "two"):
+        lines = [json.dumps({"n": f"{name}-{n}", "request": body}) for n in range(4)]
+        lines.insert(1, "broken")
+        paths.append(str(tmp_path / f"{name}.jsonl"))
+        Path(paths[-1]).write_text("\n".join(lines), encoding="utf-8")
+    rows = read_corpus(paths).rows
+    asked = []
+
+    def is_wanted(row: int, record: bytes) -> bool:
+        asked.append((row, json.loads(record)["n"]))
+        return row in (2, 5)
+
+    again = list(requests_again(paths, rows, ReadOptions(), wanted=is_wanted))
+    assert [(row, json.loads(request.raw)["n"]) for row, request in again] == [(2, "one-2"), (5, "two-1")]
+    assert asked == [(row, f"{'one' if row < 4 else 'two'}-{row % 4}") for row in range(8)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,12 @@ def of(linted: Linted, record: int, path: Path, excerpts: Excerpts = Excerpts.MA
     """Return what is said of one request of `path`."""
     log = linted.log
     row = row_of(linted, str(path), record)
-    found = examine(linted, row, lambda: requests_again([str(path)], log.rows, ReadOptions()), excerpts=excerpts)
+    found = examine(
+        linted,
+        row,
+        partial(requests_again, [str(path)], log.rows, ReadOptions()),
+        excerpts=excerpts,
+    )
     return request_values(linted, found, [parse_policy("vllm"), parse_policy("sglang")], excerpts)
 
 
@@ -243,7 +249,7 @@ def test_a_report_fits_its_terminal(turn: int, width: int, tmp_path_factory: pyt
     folder = tmp_path_factory.mktemp("log")
     linted = lint_records(folder, talk(clock, (0, 0, 0)))
     again = [str(folder / "log.jsonl")]
-    found = examine(linted, turn, lambda: requests_again(again, linted.log.rows, ReadOptions()))
+    found = examine(linted, turn, partial(requests_again, again, linted.log.rows, ReadOptions()))
     report = request_report(linted, found, [parse_policy("vllm")])
     text = FORMATS.get("text").render(report, width=width, colour=False)
     assert max(map(len, text.splitlines())) <= width

@@ -41,8 +41,8 @@ OURS = Path(__file__).parents[3] / "fixtures" / "cases"
 def source(path: Path, options: ReadOptions = ReadOptions()) -> Source:  # noqa: B008 - frozen
     corpus = read_corpus([str(path)], options, index=CorpusIndex(outlines=Outlines()))
 
-    def again() -> Any:
-        return requests_again([str(path)], corpus.rows, options)
+    def again(*, wanted: Any = None) -> Any:
+        return requests_again([str(path)], corpus.rows, options, wanted=wanted)
 
     return Source(lint_log(corpus, again, RULES.names()), again, choose, options)
 

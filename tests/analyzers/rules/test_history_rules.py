@@ -6,6 +6,7 @@ import base64
 import json
 import struct
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -971,5 +972,9 @@ def test_a_template_of_ones_own(template: str, rules: list[str], tmp_path: Path)
     path = tmp_path / "log.jsonl"
     path.write_text("".join(json.dumps(body) + "\n" for body in bodies), encoding="utf-8")
     corpus = read_corpus([str(path)], index=CorpusIndex(chooser([str(tmp_path)], []), Outlines()))
-    linted = lint_log(corpus, lambda: requests_again([str(path)], corpus.rows, ReadOptions()), lint_rules.names())
+    linted = lint_log(
+        corpus,
+        partial(requests_again, [str(path)], corpus.rows, ReadOptions()),
+        lint_rules.names(),
+    )
     assert found(linted) == rules

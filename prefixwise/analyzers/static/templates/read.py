@@ -30,6 +30,7 @@ from prefixwise.analyzers.static.templates.prompt_files import Piece, Prompt, pr
 from prefixwise.analyzers.static.templates.recognise import Recognised, recognise
 from prefixwise.analyzers.static.templates.roles import by_role, role_of_file
 from prefixwise.analyzers.static.templates.simple import simple_parts
+from prefixwise.analyzers.static.templates.text_forms import text_traits
 from prefixwise.analyzers.static.templates.views import View
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
 
@@ -55,12 +56,14 @@ def read_template(
     except RecursionError:
         return TemplateFindings(context=context, problems=(Problem("it is nested too deeply", 0),))
     findings = [_Reader(source, prompt, context, assumed).findings() for prompt in prompts]
+    templates = tuple(template for found in findings for template in found.templates)
+    forms = text_traits(source, templates)
     return TemplateFindings(
         context=findings[0].context if findings else context,
-        templates=tuple(template for found in findings for template in found.templates),
+        templates=templates,
         volatiles=tuple(volatile for found in findings for volatile in found.volatiles),
         stranded=tuple(stranded for found in findings for stranded in found.stranded),
-        traits=tuple(trait for found in findings for trait in found.traits),
+        traits=(*(trait for found in findings for trait in found.traits), *forms),
         problems=tuple(problem for found in findings for problem in found.problems),
     )
 

@@ -26,3 +26,8 @@ def count_tokens(text: str) -> int:
 def encoding_name() -> str:
     """Return what tokens are counted by: the encoding, or an estimate where its ranks are not at hand."""
     return _tokenizer().name
+
+
+def encoded(text: str) -> bytes:
+    """Return the token ids of a text, as many bytes each as a tokenizer's; of a very long one its beginning."""
+    return _tokenizer().encode(text[:_COUNTED])

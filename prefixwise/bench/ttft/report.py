@@ -1,0 +1,175 @@
+"""The report of a cold-against-warm run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from prefixwise.bench.ttft.labels import Label
+from prefixwise.bench.ttft.pairing import cause
+from prefixwise.bench.ttft.plan import Row
+from prefixwise.bench.ttft.result import LengthResult, Slope, TtftResult
+from prefixwise.bench.ttft.schedule import Arm
+from prefixwise.bench.ttft.verdict import Verdict
+from prefixwise.core.envelope import DocumentKind
+from prefixwise.core.report import Block, Column, Histogram, Outcome, Report, Requirement, Series, Table, Text, Unit
+from prefixwise.stats.interval import Interval
+
+BENCH_TTFT = DocumentKind("prefixwise/bench-ttft", 1, "cold against warm time to first token, with verdict", TtftResult)
+
+_BINS = 12
+_UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.CONTRADICTORY)
+
+
+def ttft_report(found: TtftResult, rows: Sequence[Row], requirements: Sequence[Requirement] = ()) -> Report:
+    """Return the report of a run.
+
+    Args:
+        found: What the rows come to.
+        rows: The requests, for their spread.
+        requirements: What was required of the run, and how that came out.
+    """
+    verdict = found.judged.verdict
+    outcome = Outcome.INVALID if verdict is Verdict.INVALID else Outcome.DONE
+    if verdict in _UNDECIDED:
+        outcome = Outcome.INCONCLUSIVE
+    return Report(
+        schema=BENCH_TTFT.schema,
+        schema_version=BENCH_TTFT.version,
+        command="bench ttft",
+        title=f"{verdict}: {found.plan.model} at {found.plan.target}",
+        blocks=tuple(_blocks(found, rows)),
+        values=found,
+        notes=tuple(_notes(found)),
+        requirements=tuple(requirements),
+        seed=found.plan.seed,
+        outcome=outcome,
+    )
+
+
+def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
+    yield Text("verdict", (f"{found.judged.reason[0].upper()}{found.judged.reason[1:]}.", *_costs(found)))
+    yield _speedups(found.lengths)
+    if len(found.lengths) > 1:
+        yield _growth(found.lengths)
+    told = found.reported and any(row.label in (Label.WARM_OK, Label.PARTIAL) for row in rows)
+    longest = found.lengths[-1].length
+    for arms, name in (((Arm.COLD, Arm.CONTROL), "cold"), ((Arm.WARM,), "warm")):
+        times = [
+            row.ttft
+            for row in rows
+            if row.length == longest and row.arm in arms and row.ttft and cause(row, reported=told) is None
+        ]
+        if len(times) > 1:
+            yield _histogram(name, longest, times)
+    yield _requests(found.lengths)
+
+
+def _costs(found: TtftResult) -> Iterator[str]:
+    if found.computed is not None:
+        line = f"A thousand tokens more take {_ms(found.computed)} where they are computed"
+        yield f"{line}, and {_ms(found.cached)} where they come from the cache." if found.cached else f"{line}."
+    if found.grows is not None:
+        yield (
+            "More is saved where more is cached." if found.grows else "What is saved does not grow with what is cached."
+        )
+
+
+def _ms(slope: Slope) -> str:
+    between = f" [{slope.interval.low:.3g}, {slope.interval.high:.3g}]" if slope.interval else ""
+    return f"{slope.ms_per_1000:.3g} ms{between}"
+
+
+def _speedups(lengths: Sequence[LengthResult]) -> Table:
+    columns = (
+        Column("length", "shared tokens", Unit.TOKENS),
+        Column("pairs", "pairs", Unit.COUNT),
+        Column("cold", "cold", Unit.SECONDS),
+        Column("warm", "warm", Unit.SECONDS),
+        Column("speedup", "speed-up"),
+        Column("interval", "95 % interval"),
+        Column("centre", "Hodges-Lehmann"),
+        Column("saved", "saved", Unit.SECONDS),
+        Column("share", "of TTFT", Unit.RATE),
+        Column("noise", "cold differs by", Unit.RATE),
+        Column("verdict", "verdict"),
+    )
+    rows = []
+    for one in lengths:
+        made = one.estimate
+        rows.append(
+            (
+                one.length,
+                made.n if made else 0,
+                one.cold.median,
+                one.warm.median,
+                f"{made.speedup:.2f}" if made else None,
+                _between(made.interval) if made else None,
+                f"{made.centre:.2f} {_between(made.centre_interval) or ''}".rstrip() if made else None,
+                made.saved_s if made else None,
+                made.saved_percent / 100 if made else None,
+                one.noise,
+                one.judged.verdict.value,
+            )
+        )
+    note = "Times are medians from the first byte sent to the first token; speed-ups are medians over pairs."
+    return Table("speedups", "Cold against warm", columns, tuple(rows), note)
+
+
+def _between(interval: Interval | None) -> str | None:
+    return None if interval is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def _growth(lengths: Sequence[LengthResult]) -> Series:
+    lines = (
+        (Column("cold", "cold", Unit.SECONDS), tuple(one.cold.median for one in lengths)),
+        (Column("warm", "warm", Unit.SECONDS), tuple(one.warm.median for one in lengths)),
+    )
+    points = tuple(float(one.length) for one in lengths)
+    return Series(
+        "growth", "Time to first token by shared tokens", Column("length", "tokens", Unit.TOKENS), points, lines
+    )
+
+
+def _histogram(name: str, length: int, times: Sequence[float]) -> Histogram:
+    low, high = min(times), max(times)
+    width = (high - low) / _BINS or 1.0
+    counts = [0] * _BINS
+    for time in times:
+        counts[min(_BINS - 1, int((time - low) / width))] += 1
+    edges = tuple(low + width * at for at in range(_BINS + 1))
+    title = f"{name.capitalize()} requests at {length:,} tokens"
+    return Histogram(name, title, Column("ttft", "TTFT", Unit.SECONDS), edges, tuple(counts))
+
+
+def _requests(lengths: Sequence[LengthResult]) -> Table:
+    columns = (
+        Column("length", "shared tokens", Unit.TOKENS),
+        Column("arm", "sent as"),
+        Column("label", "turned out"),
+        Column("requests", "requests", Unit.COUNT),
+    )
+    rows = tuple(
+        (one.length, arm, label, number)
+        for one in lengths
+        for arm, labels in one.labels.items()
+        for label, number in labels.items()
+    )
+    return Table("requests", "What the requests were", columns, rows, "By the cached tokens that the server counts.")
+
+
+def _notes(found: TtftResult) -> Iterator[str]:
+    if not found.reported:
+        yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
+    if len(found.lengths) == 1:
+        yield "one length is a demonstration: run three to see whether more is saved where more is cached"
+    left = {
+        why: sum(one.left_out.get(why, 0) for one in found.lengths) for one in found.lengths for why in one.left_out
+    }
+    if left:
+        said = "; ".join(f"{number} ({why})" for why, number in sorted(left.items()))
+        yield f"requests left out: {said}"
+    for one in found.lengths:
+        if one.estimate is not None and one.estimate.apart:
+            stand = "1 pair stands" if one.estimate.apart == 1 else f"{one.estimate.apart} pairs stand"
+            without = f"left in; without, the speed-up would be {one.estimate.without:.2f}"
+            yield f"at {one.length:,} tokens {stand} apart from the rest: {without}"
