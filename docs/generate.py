@@ -13,10 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = (
-    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check", "generate", "serve", "models"),
-    *("rules", "lock", "explain", "config", "init", "schema"),
-)
 sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
 REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
 BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
