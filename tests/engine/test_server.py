@@ -263,7 +263,7 @@ def test_a_stop_ends_what_is_running() -> None:
 
 def test_the_simulated_time_is_the_formula() -> None:
     # a + b n + c n (L - n / 2) for 1,000 tokens, then for the 24 that are not cached.
-    a, b, c = 0.05, 0.0002, 2e-7
+    a, b, c = 0.2, 0.002, 2e-6
     with serving(f"sim:a={a},b={b},c={c}") as running:
         prompt = list(range(100)) * 10
         cold, warm = (running.text(prompt, max_tokens=1).json() for _ in range(2))
@@ -271,7 +271,7 @@ def test_the_simulated_time_is_the_formula() -> None:
     expected = [a + b * n + c * n * (1000 - n / 2) for n in (1000, 8)]
     for response, seconds in zip((cold, warm), expected, strict=True):
         spent = response["prefixwise"][0]["prefill_seconds"]
-        assert seconds <= spent < seconds + 0.15
+        assert seconds <= spent < seconds + 1  # a busy machine wakes up late
 
 
 def test_a_simulated_model_needs_no_torch() -> None:

@@ -68,7 +68,7 @@ def serving(
     app = Server(served, Tenants(keys or {}), limits or Limits(), parsed, warn=warnings.append).app()
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
@@ -76,8 +76,9 @@ def serving(
             yield Serving(url, served, client, warnings)
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(timeout=20)
         listening.close()
+        assert not thread.is_alive(), "the server does not stop"
 
 
 def wait_until(holds: Any, seconds: float = 10.0) -> None:
