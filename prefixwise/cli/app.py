@@ -19,6 +19,7 @@ from prefixwise.cli import (
     init,
     lint,
     lock,
+    lsp,
     models,
     providers,
     rules,
@@ -74,6 +75,7 @@ app.command("models", epilog=_EPILOG)(models.models)
 app.add_typer(bench.app, name="bench")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
+app.command("lsp", epilog=_EPILOG)(lsp.lsp)
 app.command("explain", epilog=_EPILOG)(explain.explain)
 app.command("config", epilog=_EPILOG)(config.config)
 app.command("init", epilog=_EPILOG)(init.init)
