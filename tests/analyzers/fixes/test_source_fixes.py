@@ -144,6 +144,40 @@ def test_what_is_not_gone_through_is_left_alone(body: str) -> None:
     assert fixed("app.py", built(body)) == built(body)
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        'names = {"b", "a"}\n    if user:\n        names = ["z", "a"]\n    return ", ".join(names) + RULES',
+        'return ", ".join(words or user.names) + RULES',
+        'return ", ".join(words if user else ["z", "a"]) + RULES',
+        'return ", ".join(chosen(user)) + RULES',
+        'return ", ".join(Desk(found).names) + RULES',
+        'names = set(found)\n    for names in user:\n        pass\n    return ", ".join(names) + RULES',
+    ],
+)
+def test_what_may_be_a_list_in_an_order_that_is_meant_is_left_alone(names: str) -> None:
+    head = (
+        'def chosen(user):\n    if user:\n        return ["z", "a"]\n    return {"b", "a"}\n\n\n'
+        "class Desk:\n    def __init__(self, found):\n        self.names = set(found)\n\n"
+        '    def usual(self):\n        self.names = ["z", "a"]\n'
+    )
+    assert fixed("app.py", built(f"    {names}", head)) == built(f"    {names}", head)
+
+
+@pytest.mark.parametrize(
+    ("made", "walked"),
+    [
+        ('{"b", "a"} | {1}', "sorted(seen, key=str)"),
+        ('{"b", "a"}\n    seen.add(1)', "sorted(seen, key=str)"),
+        ('{"b", "a"} if user else set()', "sorted(seen, key=str)"),
+        ('{word.lower() for word in found} & {"a", "b"}', "sorted(seen, key=str)"),
+    ],
+)
+def test_members_that_may_be_of_several_types_are_sorted_by_what_they_print(made: str, walked: str) -> None:
+    text = '    seen = {}\n    return "".join(f"- {{one}}" for one in {}) + RULES'
+    assert fixed("app.py", built(text.format(made, "seen"))) == built(text.format(made, walked))
+
+
 def test_another_sorted_than_the_builtin_is_not_used() -> None:
     text = built('    return ", ".join(words) + RULES', head="from mine import sorted\n")
     assert fixed("app.py", text) == text
