@@ -107,7 +107,7 @@ def refuse_overwriting(outputs: Sequence[Path], paths: Sequence[str]) -> None:
     from prefixwise.core.errors import UserError
     from prefixwise.corpus.sources import find_files
 
-    inputs = {os.path.realpath(path) for path in find_files(paths)} if outputs else set()
+    inputs = {os.path.realpath(path) for path in find_files(paths)} if outputs and paths else set()
     for output in outputs:
         if os.path.realpath(output) in inputs:
             raise UserError("the output would overwrite an input", str(output), "write to another file")

@@ -51,10 +51,11 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file, or a folder with `/` at its end, that is not linted, and why."""
+    """A file, or a folder with `/` at its end, that is not linted, and why; `named`: although it was named."""
 
     path: str
     why: str
+    named: bool = False
 
 
 class Discovered(msgspec.Struct, frozen=True):
@@ -163,6 +164,7 @@ class _Search:
         self.found: dict[str, Found] = {}
         self.beside: dict[str, Found] = {}
         self.left: dict[str, LeftOut] = {}
+        self._root = ""
         self._selection = selection
         self._compiled: dict[Selection, _Patterns] = {}
 
@@ -175,7 +177,7 @@ class _Search:
         if self._selection is not None:
             why = self._why_excluded(absolute)
             if why:
-                self.left.setdefault(absolute, LeftOut(shown, why))
+                self.left.setdefault(absolute, LeftOut(shown, why, named=True))
                 return
         self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
@@ -200,6 +202,7 @@ class _Search:
         root = _slashed(path).rstrip("/") or "/"
         shown = "" if root == "." else root.rstrip("/") + "/"
         absolute = _real(_slashed(os.path.abspath(path)))
+        self._root = _repository(absolute)
         waiting = [(absolute, shown, rules_above(absolute))]
         while waiting:
             place, shown, above = waiting.pop()
@@ -261,7 +264,7 @@ class _Search:
         if entry.is_symlink() and os.path.isdir(path):
             self._leave(path, shown, "a link to a folder")
             return
-        kind, why, unsure = by_name(shown)
+        kind, why, unsure = by_name(path.removeprefix(self._root) if self._root else shown)
         included = self._matches(configured.include, path)
         if kind is None and not included:
             self._leave(path, shown, why)
@@ -288,6 +291,19 @@ class _Search:
             self.found.setdefault(identity, Found(shown, found, why))
         else:
             self.beside.setdefault(identity, Found(shown, found, "nothing in it speaks of prompts"))
+
+
+def _repository(folder: str) -> str:
+    """Return the root of the repository that a folder stands in, with `/`; '' where it stands in none.
+
+    Names of folders say the same of a file then, from whichever folder and by whatever path lint is started.
+    """
+    above = folder
+    while not os.path.exists(f"{above.rstrip('/')}/.git"):
+        if os.path.dirname(above) == above:
+            return ""
+        above = os.path.dirname(above)
+    return above.rstrip("/") + "/"
 
 
 def _is_included_below(folder: str, include: Rules | None) -> bool:

@@ -397,3 +397,19 @@ def test_a_large_tree_is_gone_through_fast(here: Path) -> None:
     discovered = discover(["."])
     assert time.process_time() - start < 2
     assert len(discovered.beside) == 2000
+
+
+def test_a_repository_is_the_same_from_each_of_its_folders_and_wherever_it_lies(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = here / "prompts" / "ferry"
+    files = {"prompts/desk/a.md": "Be brief.", "notes.md": "Be long."}
+    plant(here, {**{f"prompts/ferry/{name}": text for name, text in files.items()}, "prompts/ferry/.git/HEAD": "ref"})
+    for folder, named, found in (
+        (root, ".", "prompts/desk/a.md"),
+        (root / "prompts" / "desk", ".", "a.md"),
+        (here, "prompts/ferry", "prompts/ferry/prompts/desk/a.md"),
+        (here, root.as_posix(), f"{root.as_posix()}/prompts/desk/a.md"),
+    ):
+        monkeypatch.chdir(folder)
+        assert list(kinds(discover([named]))) == [found]
