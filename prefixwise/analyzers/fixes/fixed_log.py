@@ -18,6 +18,7 @@ from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
 from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.records import repaired
 from prefixwise.corpus.sources import STDIN, open_plain
 
 Again = Callable[[], Iterator[tuple[int, Request]]]
@@ -184,5 +185,5 @@ def _is_by_line(path: str) -> bool:
     try:
         msgspec.json.decode(first)
     except msgspec.MsgspecError:
-        return False
+        return repaired(first) is not None  # what real logs hold beside the standard
     return True
