@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -132,14 +133,16 @@ class LogMender:
         paths = [parse_pointer(path) for path in self._file.record_path.split(" ")]
         requests = self._again()
         row, request = next(requests, (0, None))
+        mark = _mark(self._file.path)
         with open_plain(self._file.path) as stream:
             for number, line in enumerate(stream, start=1):
+                head, mark = mark, b""
                 if request is None or request.line != number:
-                    yield line
+                    yield head + line
                     continue
                 mended = self._mended(row, request, self._kept)
                 try:
-                    yield line if mended is request else rewritten(line, paths, request, mended)
+                    yield head + (line if mended is request else rewritten(line, paths, request, mended))
                 except UnwritableError as problem:
                     raise UserError(f"cannot be written with its repairs: {problem}", str(request.ref)) from None
                 row, request = next(requests, (0, None))
@@ -176,6 +179,12 @@ def _check(file: InputFile) -> None:
     if not is_bodies or is_packed or ANY in file.record_path or file.path == STDIN or not _is_by_line(file.path):
         what = "a copy is made of JSON Lines with a request body in each line, and of nothing else"
         raise UserError(what, file.path, f"this is {file.format}" if not is_bodies else "")
+
+
+def _mark(path: str) -> bytes:
+    """Return the byte-order mark of a UTF-8 file, b'' where it has none."""
+    with open(path, "rb") as stream:
+        return codecs.BOM_UTF8 if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else b""
 
 
 def _is_by_line(path: str) -> bool:
