@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from prefixwise.analyzers.configured import Configured
+from prefixwise.analyzers.configured import Configured, unknown_providers
 from prefixwise.analyzers.fixes.report import with_shown_edits
 from prefixwise.analyzers.lint.report import Judged, lint_report
 from prefixwise.analyzers.lint.run import Linted, lint_log
@@ -155,7 +155,8 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
     report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
-    notes = (*report.notes, *_excluded(excluded), *(note for one in outcomes for note in one.notes))
+    unknown = unknown_providers(asked.configured.providers, book)
+    notes = (*report.notes, *unknown, *_excluded(excluded), *(note for one in outcomes for note in one.notes))
     report = msgspec.structs.replace(report, blocks=blocks, notes=notes, sources=tuple(_unsaved(given)))
     return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
 

@@ -34,6 +34,8 @@ _LEFT_FOLDERS = {
     **dict.fromkeys(("__pycache__", "htmlcov", "build", "dist"), "made by a tool"),
     "venv": "a virtual environment",
 }
+_OF_VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj"})
+"""Folders of which nothing can be included."""
 _SIGNS = {
     "pyvenv.cfg": "a virtual environment",
     "conda-meta": "a virtual environment",
@@ -239,6 +241,8 @@ class _Search:
 
     def _why_folder_left(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules, configured: _Patterns) -> str:
         name = entry.name
+        if name in _OF_VERSION_CONTROL:
+            return "a hidden folder"
         if name.startswith("."):
             return "" if _is_included_below(path, configured.include) else "a hidden folder"
         if name in _LEFT_FOLDERS:

@@ -321,6 +321,13 @@ def test_include_and_exclude(here: Path) -> None:
     assert ".github/workflows/ci.yaml" in left
 
 
+def test_nothing_of_version_control_is_included(here: Path) -> None:
+    plant(here, {".git/hooks/update.sample": "Now: $(date)", ".github/prompts/review.md": "Review.", "a.txt": "A."})
+    discovered = discover(["."], lambda _: Selection(include=("/**",)))
+    assert sorted(kinds(discovered)) == [".github/prompts/review.md", "a.txt"]
+    assert whys(discovered)[".git/"] == "a hidden folder"
+
+
 def test_exclusions_hold_for_named_files_where_that_is_asked_for(here: Path) -> None:
     plant(here, {".gitignore": "gen.py\n", "gen.py": "prompt = 1", "old/a.py": "prompt = 1", "b.py": "prompt = 1"})
     names = ["gen.py", "old/a.py", "b.py"]
