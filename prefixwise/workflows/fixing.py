@@ -116,9 +116,8 @@ def _written(fixed: FixedSources) -> Iterator[str]:
             if Path(path).read_bytes() != fixed.before[path].encode("utf-8"):
                 yield f"{path}: not mended: it changed while it was looked at"
                 continue
-            if not os.stat(path).st_mode & 0o222 or not os.access(
-                path, os.W_OK
-            ):  # its folder would allow to replace it
+            # Its folder may allow to replace it all the same.
+            if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
                 yield f"{path}: not mended: it is read-only"
                 continue
             write_whole(Path(path), text.encode("utf-8"))
