@@ -213,6 +213,12 @@ def test_another_sorted_than_the_builtin_is_not_used() -> None:
             '    return "\\n".join(lines)',
         ),
         (
+            '    lines = [f"It is {datetime.now():%H:%M}.", RULES]\n    lines.append("Be brief.")  # they are\n'
+            '    return "\\n".join(lines)',
+            '    lines = [RULES]\n    lines.append("Be brief.")  # they are\n'
+            '    lines.append(f"It is {datetime.now():%H:%M}.")\n    return "\\n".join(lines)',
+        ),
+        (
             '    now = datetime.now()\n    return (\n        f"It is {now:%H:%M}.\\n"\n        f"{RULES}\\n"\n    )',
             '    now = datetime.now()\n    return (\n        f"{RULES}\\n"\n        f"It is {now:%H:%M}."\n    )',
         ),
@@ -220,6 +226,22 @@ def test_another_sorted_than_the_builtin_is_not_used() -> None:
 )
 def test_the_part_with_a_clock_goes_behind_the_rules(body: str, after: str) -> None:
     assert fixed("app.py", built(body), unsafe=True) == built(after)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '    return f"It is {(now := datetime.now())}.\\n{RULES} Until {now.year}."',
+        '    return f"It is {datetime.now()}, {next(user)}.\\n{RULES} {next(user)}"',
+        '    return "\\n".join([f"It is {datetime.now()}, {found.pop()}.", RULES, found.pop()])',
+        '    lines = [f"It is {datetime.now()}.", str(user := 1)]\n    lines.append(RULES + str(user))\n'
+        '    return "\\n".join(lines)',
+        '    lines = [\n        f"It is {datetime.now()}.",  # by the clock of the quay\n        RULES,\n    ]\n'
+        '    lines.append("Be brief.")\n    return "\\n".join(lines)',
+    ],
+)
+def test_what_counts_on_its_order_or_would_lose_a_comment_stays(body: str) -> None:
+    assert fixed("app.py", built(body), unsafe=True) == built(body)
 
 
 def test_a_value_inside_a_marked_block_stays_for_the_block_changes_anyway() -> None:
