@@ -60,6 +60,11 @@ class Silencing(msgspec.Struct, frozen=True, kw_only=True):
         path = self.write or (self.baseline if self.update else None)
         return () if path is None else (path,)
 
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """The files that are read and not written."""
+        return () if self.baseline is None or self.written else (self.baseline,)
+
     def check(self) -> None:
         """Raise UserError where two of these do not go together."""
         if self.update and self.write is not None:

@@ -213,9 +213,9 @@ def test_another_sorted_than_the_builtin_is_not_used() -> None:
             '    return "\\n".join(lines)',
         ),
         (
-            '    lines = [f"It is {datetime.now():%H:%M}.", RULES]\n    lines.append("Be brief.")  # they are\n'
+            '    lines = [f"It is {datetime.now():%H:%M}."]\n    lines.append(RULES)  # of the quay\n'
             '    return "\\n".join(lines)',
-            '    lines = [RULES]\n    lines.append("Be brief.")  # they are\n'
+            "    lines = []\n    lines.append(RULES)  # of the quay\n"
             '    lines.append(f"It is {datetime.now():%H:%M}.")\n    return "\\n".join(lines)',
         ),
         (
