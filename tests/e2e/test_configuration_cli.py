@@ -143,6 +143,15 @@ def test_init_writes_a_configuration_that_sets_nothing_and_overwrites_nothing(ru
     assert not (tmp_path / "pyproject.toml").exists()
 
 
+@pytest.mark.parametrize("broken", [b"[project\n", b"[project]\nname = '\xff'\n", b"[tool]\nprefixwise = 1\n"])
+def test_init_adds_nothing_to_a_pyproject_that_is_no_toml_or_would_be_none(
+    run: Any, tmp_path: Path, broken: bytes
+) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(broken)
+    run(["init", "--pyproject"]).check(2)
+    assert (tmp_path / "pyproject.toml").read_bytes() == broken
+
+
 def test_init_adds_a_section_to_pyproject(run: Any, tmp_path: Path) -> None:
     run(["init", "--pyproject"]).check(2)
     before = "\ufeff[project]\r\nname = 'x'".encode()
