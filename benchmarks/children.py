@@ -41,9 +41,9 @@ def run(command: Sequence[str], env: Mapping[str, str] | None = None, keep: int 
     """Run `command` to its end. Raises CannotRunError where it cannot start or does not exit with 0."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
-            child = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **(env or {})}
-            )
+            environment = {**os.environ, **(env or {})}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody compiles a program anew each time
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
         except OSError as error:
             raise CannotRunError(f"{command[0]}: {error.strerror}") from error
         _, status, used = os.wait4(child.pid, 0)

@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are up to date.
 
 `docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, `docs/configuration.md` a
-table of every key, and the README's report is what the command really prints.
+table of every key, and the README's reports are what the commands really print.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMANDS = (
-    *("lint", "why", "hitrate", "providers", "diff", "tokens", "trace", "check"),
-    *("rules", "lock", "explain", "config", "init", "schema"),
-)
-REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
-BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
+sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
+SHOWN = {
+    "report": ("hitrate", "fixtures/logs/desk-clock.jsonl"),
+    "lint": ("lint", "fixtures/cases/python-set-joined-langchain", "--fail-on", "never"),
+}
+"""What the README shows, by the name of its place."""
 KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
 ENTRIES = ("<!-- entries:begin -->", "<!-- entries:end -->")
 
@@ -31,17 +32,27 @@ def run(*arguments: str) -> str:
     return done.stdout.replace("python -m prefixwise", "prefixwise")
 
 
+def commands() -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, and of every command of a command, in the order of the help."""
+    from typer.main import get_command
+
+    from prefixwise.cli.app import app
+
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        yield (name,)
+        yield from ((name, below) for below in getattr(command, "commands", ()))
+
+
 def cli_page() -> str:
     """Return `docs/cli.md`."""
     parts = ["# Commands\n\n<!-- Written by docs/generate.py: edit the help texts, not this page. -->\n"]
     parts.append(f"```text\n{run('--help').rstrip()}\n```\n")
-    parts.extend(f"## {name}\n\n```text\n{run(name, '--help').rstrip()}\n```\n" for name in COMMANDS)
+    parts.extend(f"## {' '.join(name)}\n\n```text\n{run(*name, '--help').rstrip()}\n```\n" for name in commands())
     return "\n".join(parts)
 
 
 def rules_page() -> str:
     """Return `docs/lint-rules.md`."""
-    sys.path.insert(0, str(ROOT))  # this folder's rules, as `run` has this folder's commands
     from prefixwise.analyzers.rule import RULES
     from prefixwise.analyzers.rule_pages import explain_report
     from prefixwise.reports.format import FORMATS
@@ -61,10 +72,12 @@ def rules_page() -> str:
 
 
 def readme() -> str:
-    """Return the README with its report renewed."""
+    """Return the README with its reports renewed."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = f"```text\n$ prefixwise {' '.join(REPORT)}\n{run(*REPORT).rstrip()}\n```"
-    return _between(text, (BEGIN, END), shown)
+    for name, words in SHOWN.items():
+        shown = f"```text\n$ prefixwise {' '.join(words)}\n{run(*words).rstrip()}\n```"
+        text = _between(text, (f"<!-- {name}:begin -->", f"<!-- {name}:end -->"), shown)
+    return text
 
 
 def configuration_page() -> str:

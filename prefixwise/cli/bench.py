@@ -118,7 +118,7 @@ def ttft(
         model=model,
         key=key_of(protocol, key_env, os.environ),
         headers=header_fields(header or ()),
-        lengths=_numbers(lengths),
+        lengths=_numbers(lengths, "--lengths"),
         items=items,
         repeats=repeats,
         controls=controls,
@@ -143,10 +143,47 @@ def ttft(
     raise typer.Exit(document.exit_code)
 
 
-def _numbers(text: str | None) -> tuple[int, ...]:
+@app.command("selfcheck")
+def selfcheck(
+    concurrency: Annotated[
+        str, typer.Option("--concurrency", metavar="N,N", help="Streams at a time, one check each.")
+    ] = "1,16,64",
+    requests: Annotated[
+        int, typer.Option("--requests", metavar="N", help="Requests of each check (at least five a stream).", min=1)
+    ] = 320,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the server's delays.")] = 0,
+    output_format: o.OutputFormat = "text",
+    json: o.Json = False,
+    report: o.Reports = None,
+    quiet: o.Quiet = False,
+    color: o.Color = "auto",
+) -> None:
+    """Measure the error of the client itself, against a server on this machine whose delays are known.
+
+    \b
+    Examples:
+      prefixwise bench selfcheck
+      prefixwise bench selfcheck --concurrency 256 --requests 2560 --json
+    """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from prefixwise.bench.selfcheck.check import selfcheck as check
+    from prefixwise.bench.selfcheck.report import selfcheck_report
+    from prefixwise.cli.console import Console
+    from prefixwise.cli.emit import emit, parse_outputs
+
+    console = Console(color, quiet=quiet)
+    outputs = parse_outputs(output_format, json=json, reports=report or ())
+    counts = _numbers(concurrency, "--concurrency")
+    checks = [check(one, max(requests, 5 * one), seed) for one in sorted(set(counts))]
+    emit(selfcheck_report(checks), outputs, console)
+
+
+def _numbers(text: str | None, option: str) -> tuple[int, ...]:
     from prefixwise.core.errors import UserError
 
     try:
-        return tuple(int(one) for one in text.split(",")) if text else ()
+        found = tuple(int(one) for one in text.split(",")) if text else ()
     except ValueError:
-        raise UserError("these are no lengths", f"--lengths {text}", "for example 1024,2048,4096") from None
+        found = (0,)
+    if any(one < 1 for one in found):
+        raise UserError("this is no list of whole numbers above 0", f"{option} {text}", "for example 16,64,256")
+    return found

@@ -29,6 +29,13 @@ def lint(
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
+    only_discovered: Annotated[
+        bool,
+        typer.Option(
+            "--only-discovered",
+            help="Leave out named files that would not be found in their folder: for hooks, which name every file.",
+        ),
+    ] = False,
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
@@ -64,6 +71,14 @@ def lint(
         str | None,
         typer.Option(
             "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="DIR",
+            help="Name the line of these sources that fills in what moves in a log; repeatable.",
         ),
     ] = None,
     provider: o.Provider = None,
@@ -107,6 +122,7 @@ def lint(
       prefixwise lint requests.jsonl --fixed-copy mended.jsonl
       prefixwise lint . --write-baseline prefixwise-baseline.json
       prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
+      prefixwise lint requests.jsonl --source .
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
@@ -117,7 +133,14 @@ def lint(
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read_options, read_twice, refuse_overwriting, relative, text_on_stdin
+    from prefixwise.cli.reading import (
+        read_options,
+        read_twice,
+        refuse_overwriting,
+        relative,
+        text_on_stdin,
+        uncollected,
+    )
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.fixing import fixes_asked
@@ -143,6 +166,7 @@ def lint(
         output_format=output_format,
         baseline=baseline,
         excerpts=excerpts,
+        source=source,
         jobs=jobs,
     )
     here = configured.here
@@ -177,6 +201,7 @@ def lint(
         silencing=silencing,
         unsaved=unsaved,
         text=text,
+        only_discovered=only_discovered,
     )
     files = files_of(asked)
     written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
@@ -186,6 +211,7 @@ def lint(
         raise typer.Exit
     choose = chooser(tokenizer or (), chat_template or ())
     read_logs = partial(read_twice, options=reading, console=console, choose=choose)
-    run = run_lint(asked, files, read_logs, write_whole)
+    with uncollected():
+        run = run_lint(asked, files, read_logs, write_whole)
     emit(run.report, outputs, console, instead=run.patch if diff else None)
     raise typer.Exit(run.exit_code)

@@ -73,6 +73,18 @@ def read_twice(
             gc.enable()
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let no garbage be looked for: trees of sources are millions of objects, and few of them ever become any."""
+    import gc
+
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def relative(paths: list[str]) -> list[str]:
     """Return paths as documents name them: relative to the current folder where they are below it."""
     import os

@@ -149,21 +149,52 @@ class _Stream:
         return reported(events, msgspec.json.encode(headers))
 
 
-async def exchange(
-    connection: Connection, protocol: Protocol, request: bytes, *, stream: bool = True, timeout: float = 600.0
-) -> Answer:
-    """Send an encoded request over an open connection and return its answer, complete or not; failures do not raise.
+class Recording(msgspec.Struct, frozen=True):
+    """An exchange as it went over the wire; `answer_of` says what it means.
 
-    Nothing is retried. A cancelled exchange closes its connection.
+    Reading events takes longer than receiving them. With many streams at a time one of them would be read while
+    another one's bytes wait for the clock, so that is better done when all have been received.
+    """
+
+    seen: Exchanged
+    parts: list[tuple[bytes, int]]
+    exchanges: int
+    failure: Failure | None = None
+    error: str = ""
+
+
+async def record(connection: Connection, request: bytes, timeout: float = 600.0) -> Recording:
+    """Send an encoded request over an open connection and return what came back, complete or not.
+
+    Failures do not raise, and nothing is retried. A cancelled exchange closes its connection.
+    """
+    parts: list[tuple[bytes, int]] = []
+    try:
+        seen = await connection.exchange(request, lambda data, at: parts.append((data, at)), timeout)
+    except ExchangeError as problem:
+        if problem.seen is None:
+            raise
+        return Recording(problem.seen, parts, connection.exchanges, problem.failure, problem.what)
+    return Recording(seen, parts, connection.exchanges)
+
+
+def answer_of(recording: Recording, protocol: Protocol, *, stream: bool = True) -> Answer:
+    """Return what a recorded exchange says.
+
+    Args:
+        recording: The exchange.
+        protocol: The protocol of the endpoint.
+        stream: Whether a stream was asked for.
     """
     collected = _Stream(protocol, stream=stream)
-    failure: Failure | None = None
+    seen, failure = recording.seen, recording.failure
     try:
-        seen = await connection.exchange(request, collected.take, timeout)
-        collected.close(seen)
+        for data, at in recording.parts:
+            collected.take(data, at)
+        if failure is None:
+            collected.close(seen)
     except ExchangeError as problem:
         failure, collected.error = problem.failure, collected.error or problem.what
-        seen = problem.seen or seen
     arrivals = tuple(collected.arrivals)
     return Answer(
         sent=seen.sent,
@@ -177,10 +208,17 @@ async def exchange(
         usage=collected.usage(seen.fields),
         finish=collected.finish,
         status=seen.status,
-        error=collected.error,
+        error=collected.error or recording.error,
         failure=failure,
         id=seen.fields.get(protocol.request_id) or collected.id,
         reads=seen.reads,
-        exchanges=connection.exchanges,
+        exchanges=recording.exchanges,
         headers=seen.fields,
     )
+
+
+async def exchange(
+    connection: Connection, protocol: Protocol, request: bytes, *, stream: bool = True, timeout: float = 600.0
+) -> Answer:
+    """Send an encoded request over an open connection and return its answer; see `record` and `answer_of`."""
+    return answer_of(await record(connection, request, timeout), protocol, stream=stream)

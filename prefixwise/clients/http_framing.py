@@ -64,6 +64,17 @@ class _State(Enum):
     DONE = auto()
 
 
+def _only_chunk(data: bytes) -> bytes | None:
+    """Return the content of bytes that are one whole chunk and no more, as streams mostly come; None for others."""
+    end = data.find(b"\r\n", 0, 12)
+    try:
+        size = int(data[:end], 16) if end > 0 and data[:end].isalnum() else 0
+    except ValueError:
+        return None
+    whole = size > 0 and len(data) == end + size + 4 and data.endswith(b"\r\n")
+    return data[end + 2 : -2] if whole else None
+
+
 class ResponseReader:
     """Takes the bytes of one response as they come and gives back those of its body."""
 
@@ -90,6 +101,8 @@ class ResponseReader:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes and return those of the body among them. Raises ExchangeError where they are malformed."""
+        if self._state is _State.SIZE and not self._held and (chunk := _only_chunk(data)) is not None:
+            return [chunk]
         self._held += data
         body: list[bytes] = []
         while self._step(body):

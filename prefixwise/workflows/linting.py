@@ -33,6 +33,7 @@ from prefixwise.core.report import Report, SourceText
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
+from prefixwise.workflows.locating import with_sources
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
 
 _MOST_EXCLUDED = 10
@@ -55,6 +56,8 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         silencing: Which findings are not to be told.
         unsaved: Path under which the text on standard input is linted, '' where that is a log or nothing.
         text: That text.
+        only_discovered: Whether files that are named are taken only where they would be found in their folder. That
+            nothing is left then is no error.
     """
 
     paths: tuple[str, ...]
@@ -67,6 +70,7 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
     silencing: Silencing = Silencing()
     unsaved: str = ""
     text: bytes = b""
+    only_discovered: bool = False
 
     @property
     def given(self) -> dict[str, bytes]:
@@ -104,7 +108,7 @@ def files_of(asked: LintAsked) -> Discovered:
     """Return the files to lint. Raises UserError where a name leads to nothing."""
     if asked.unsaved:
         return discover_unsaved(asked.unsaved, asked.configured.selection)
-    return discover(asked.paths, asked.configured.selection)
+    return discover(asked.paths, asked.configured.selection, only_discovered=asked.only_discovered)
 
 
 class LintRun(msgspec.Struct, frozen=True):
@@ -140,7 +144,7 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
     """
     asked.silencing.check()
     excluded = [left for left in files.left_out if left.named]
-    if not files.found and not excluded:
+    if not files.found and not excluded and not asked.only_discovered:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
@@ -156,7 +160,9 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
     unknown = unknown_providers(asked.configured.providers, book)
-    notes = (*report.notes, *unknown, *_excluded(excluded), *(note for one in outcomes for note in one.notes))
+    unread = (f"{left.path}: {left.why}" for left in files.left_out if left.unreadable)
+    said = (*unknown, *unread, *_excluded(excluded))
+    notes = (*report.notes, *said, *(note for one in outcomes for note in one.notes))
     report = msgspec.structs.replace(report, blocks=blocks, notes=notes, sources=tuple(_unsaved(given)))
     return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
 
@@ -230,6 +236,7 @@ def _logs(
         return None, None
     with read_logs(logs) as (corpus, again):
         linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        linted = with_sources(linted, again, asked.settings.source, asked.configured.selection)
         if asked.fixed_copy is None:
             return linted, None
         known = msgspec.structs.replace(asked.silencing, write=None, update=False)

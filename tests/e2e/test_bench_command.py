@@ -69,7 +69,7 @@ def test_an_interrupted_run_keeps_what_was_answered_and_goes_on(run: Run, tmp_pa
         (("--target", "http://127.0.0.1:9", "--model", "m"), "no connection to 127.0.0.1:9"),
         (("--target", "localhost", "--model", "m"), "no address of an endpoint"),
         (("--target", "http://localhost:9", "--model", "m", "--protocol", "vlm"), "did you mean vllm?"),
-        (("--target", "http://localhost:9", "--model", "m", "--lengths", "a,b"), "no lengths"),
+        (("--target", "http://localhost:9", "--model", "m", "--lengths", "a,b"), "no list of whole numbers"),
         (("--target", "http://localhost:9", "--model", "m", "--require", "speed>=2"), "no figure 'speed'"),
         (("--target", "http://localhost:9", "--model", "m", "--header", "x"), "no header field"),
         (("--target", "http://localhost:9", "--model", "m", "--key-env", "NO_SUCH"), "not set"),
@@ -91,3 +91,19 @@ def test_a_key_is_in_no_output_and_no_file(run: Run, tmp_path: Path) -> None:
         env = {"MY_KEY": "sk-very-secret"}
         done = run(ttft(server, *FAST, "--key-env", "MY_KEY", "--keep", rows, "--json"), env=env).check(0, 4)
     assert "sk-very-secret" not in done.out + done.err + rows.read_text()
+
+
+def test_the_client_measures_its_own_error(run: Run) -> None:
+    done = run(("bench", "selfcheck", "--concurrency", "1,8", "--requests", 60, "--json")).check(0)
+    one, eight = json.loads(done.out)["values"]["checks"]
+    assert (one["concurrency"], one["requests"], eight["concurrency"], eight["requests"]) == (1, 60, 8, 60)
+    for found in (one, eight):
+        # The loopback delays 20 to 60 ms: an error that small means that both clocks tell the same.
+        assert 0 < found["median"] < 0.02
+        assert found["median"] <= found["p90"] <= found["worst"]
+        assert found["p99"] is None
+        assert found["smallest"] == 2 * found["worst"]
+
+
+def test_concurrency_is_a_list_of_numbers(run: Run) -> None:
+    assert "no list of whole numbers" in run(("bench", "selfcheck", "--concurrency", "0")).check(2).err

@@ -73,9 +73,7 @@ def _uses(found: Volatile, bench: Bench) -> Iterator[_Use]:
 
 
 def _fstring_at(tree: PythonTree, start: int, end: int) -> ast.JoinedStr | None:
-    strings = (node for node in ast.walk(tree.module.tree) if isinstance(node, ast.JoinedStr))
-    outer = (node for node in strings if tree.in_fstring(node) is None)
-    return next((node for node in outer if tree.place(node)[0] <= start and end <= tree.place(node)[1]), None)
+    return next(iter(tree.fstrings_at(start, end)), None)
 
 
 def _carried_by(tree: PythonTree, node: ast.AST) -> set[str]:

@@ -67,13 +67,20 @@ class PythonTree:
         except Exception:
             return None
         found = []
-        for node in self.nodes:
-            if isinstance(node, ast.JoinedStr) and self.in_fstring(node) is None:
-                low, high = self.place(node)
-                if low <= start and end <= high:
-                    inner = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
-                    found += [one for one in inner if ast.dump(ast.Expr(one)) == wanted]
+        for node in self.fstrings_at(start, end):
+            inner = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
+            found += [one for one in inner if ast.dump(ast.Expr(one)) == wanted]
         return found[0] if len(found) == 1 else None
+
+    def fstrings_at(self, start: int, end: int) -> list[ast.JoinedStr]:
+        """Return the outermost f-strings that a place lies in."""
+        return [node for low, high, node in self._fstrings if low <= start and end <= high]
+
+    @cached_property
+    def _fstrings(self) -> list[tuple[int, int, ast.JoinedStr]]:
+        """The outermost f-strings, with their places."""
+        found = (node for node in self.nodes if isinstance(node, ast.JoinedStr))
+        return [(*self.place(node), node) for node in found if self.in_fstring(node) is None]
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function that a node stands in."""

@@ -94,7 +94,9 @@ def _title(values: LintValues, logs: Linted | None, sources: LintedSources | Non
     counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else f"nothing {nothing}"
     where = [_counted(len(logs.log.rows), "request")] if logs else []
     where += [_counted(len(sources.inputs), "source file")] if sources else []
-    return f"{counted} in {' and '.join(where)}" if where else "nothing to lint"
+    if not where:
+        return "nothing to lint"
+    return f"{counted} in {' and '.join(where)}"
 
 
 def _hidden(values: LintValues) -> Iterator[str]:

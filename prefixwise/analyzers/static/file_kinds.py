@@ -111,6 +111,12 @@ def by_name(path: str) -> ByName:
     return ByName(None, "neither a prompt, nor code, nor a log")
 
 
+def is_text_name(name: str) -> bool:
+    """Say whether a file is a text or a template by its suffix, whether it is a prompt or not."""
+    kind = _BY_SUFFIX.get(name[name.rfind(".") :].lower()) if "." in name[1:] else None
+    return kind in (FileKind.TEMPLATE, FileKind.PROMPT_TEXT)
+
+
 def of_included(path: str, name: str) -> FileKind:
     """Return what a file is that the configuration includes: a text where it is neither code nor a log."""
     kind = of_named(path, name)

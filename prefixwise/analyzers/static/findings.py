@@ -49,7 +49,6 @@ _NOUNS = {
 }
 _ORDER = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER})
 _DAYS = frozenset({"day", "longer"})
-_MILDER = dict(zip(Severity, (*list(Severity)[1:], Severity.INFO), strict=True))
 
 
 class Raw(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +137,8 @@ def severity_of(rule: Rule, volatile: Volatile) -> Severity | None:
 
     The rule's own severity holds for what changes on every call; less often, or with little behind it, it is milder.
     """
+    if volatile.kind is VolatileKind.LOCALE and volatile.frequency in (Frequency.PROCESS, Frequency.DEPLOY):
+        return Severity.LOW  # told although it is another machine's: nobody means the text to depend on it
     if volatile.frequency is Frequency.DEPLOY and volatile.kind not in _ORDER:
         return None
     if volatile.frequency is Frequency.PROCESS and volatile.kind not in _ORDER:
@@ -159,7 +160,7 @@ def _of_stranded(stranded: Stranded) -> Raw:
     enough = least is None or stranded.tokens_behind >= least
     severity = Severity.MEDIUM if enough else Severity.INFO
     if stranded.confidence is Confidence.POSSIBLE:
-        severity = _MILDER[severity]
+        severity = Severity.INFO  # most variables of which no name tells are settings of the application
     message = (
         f"{stranded.tokens_behind:,} tokens of constant text stand behind the first variable, `{stranded.name}`; in "
         "front of it they would be computed once."

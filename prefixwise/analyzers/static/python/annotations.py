@@ -7,7 +7,8 @@ import ast
 from prefixwise.analyzers.static.names import Judgement
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.modules import path_of
-from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Moving, Typed, Value
+from prefixwise.analyzers.static.python.pieces import Moving
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Typed, Value
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _SETS = frozenset({"set", "frozenset", "Set", "FrozenSet", "AbstractSet", "MutableSet"})

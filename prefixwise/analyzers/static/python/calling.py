@@ -7,7 +7,7 @@ import builtins
 import re
 import sys
 
-from prefixwise.analyzers.static.names import Judgement
+from prefixwise.analyzers.static.names import Judgement, Use, use
 from prefixwise.analyzers.static.python import sinks
 from prefixwise.analyzers.static.python.calls import (
     LISTING,
@@ -21,23 +21,16 @@ from prefixwise.analyzers.static.python.frameworks import framework_value
 from prefixwise.analyzers.static.python.functions import Outcome, invoke
 from prefixwise.analyzers.static.python.library import LIBRARY, is_seeded
 from prefixwise.analyzers.static.python.lookups import named
+from prefixwise.analyzers.static.python.loops import with_elements
 from prefixwise.analyzers.static.python.methods import METHODS
 from prefixwise.analyzers.static.python.modules import Class, Function, path_of
 from prefixwise.analyzers.static.python.mutations import key_of, put
 from prefixwise.analyzers.static.python.objects import construct
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, leaves
 from prefixwise.analyzers.static.python.printing import printed
 from prefixwise.analyzers.static.python.sites import Site, site_of
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Value,
-    joined,
-    leaves,
-    text_of,
-)
+from prefixwise.analyzers.static.python.templates import Filling
+from prefixwise.analyzers.static.python.values import UNKNOWN, Built, Item, Made, Value, joined, movings, text_of
 from prefixwise.analyzers.static.volatile import VolatileKind
 
 _KEEPS_TEXT = re.compile(
@@ -47,6 +40,11 @@ _KEEPS_TEXT = re.compile(
 _READS = re.compile(
     r"^(?:read|exists|is_|has_|open|stat|write|mkdir|unlink|touch|count|index|find|startswith|endswith|close|wait|poll|kill)"
 )
+_TAKES_APART = re.compile(r"(?:^|_)(?:parse|validate|loads?|extract|from)(?:$|_)")
+"""What reads a text: which part of it gets where is not known."""
+_CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
+"""Arguments that say what is printed, and are not printed."""
+_BUILDS = re.compile(r"^_?a?(?:build|format|render|to|make|describe|compose|dump|as)_")
 _RUNS_APART = frozenset({"submit", "create_task", "run_in_executor", "start_soon", "ensure_future", "Thread"})
 
 
@@ -55,10 +53,20 @@ def call(frame: Frame, node: ast.Call, *, awaited: bool = False) -> Value:
     site = site_of(frame, node)
     value = _value(frame, site, awaited=awaited)
     sinks.at_call(frame, site)
-    elements = site.elements()
+    elements = tuple(element for element in site.elements() if not element.counter)
     if elements and not any(isinstance(piece, Element) for piece in leaves(text_of(value))):
-        value = _with_elements(value, elements)
-    return named(frame, node, value, _telling_name(site)) if value == UNKNOWN else value
+        value = with_elements(value, elements)
+    if value != UNKNOWN:
+        return value
+    value = named(frame, node, value, _telling_name(site))
+    is_built = value.is_open and _BUILDS.match(site.name) and not any(map(_is_request, site.fillings))
+    return Value(pieces=value.pieces, ref=Built()) if is_built else value
+
+
+def _is_request(filling: Filling) -> bool:
+    """Say whether an argument may be what the user asks, or what was looked up for it."""
+    looked_up = any(moving.origin.kind is VolatileKind.RETRIEVED for moving in movings(filling.value))
+    return looked_up or use(path_of(filling.node)) is Use.TURN
 
 
 def _telling_name(site: Site) -> str:
@@ -73,13 +81,6 @@ def _telling_name(site: Site) -> str:
     while isinstance(inner, ast.Attribute):
         inner = inner.value
     return site.path if isinstance(inner, ast.Name) else site.name
-
-
-def _with_elements(value: Value, elements: tuple[Element, ...]) -> Value:
-    if value.items is not None or value.fields is not None or value.marks:
-        return value
-    pieces = tuple(piece for piece in value.pieces if not (isinstance(piece, Gap) and piece.name))
-    return Value(pieces=(*elements, *(pieces or UNKNOWN.pieces)), ref=value.ref)
 
 
 def _value(frame: Frame, site: Site, *, awaited: bool) -> Value:
@@ -163,7 +164,7 @@ def _from_outside(frame: Frame, site: Site) -> Value | None:
 
 def _judged(frame: Frame, site: Site, judged: Judgement) -> Value:
     value = frame.moving(site.node, judged, site.path)
-    if judged.kind is not VolatileKind.UNORDERED:
+    if judged.kind not in (VolatileKind.UNORDERED, VolatileKind.EXAMPLES):
         return value
     marks = tuple(piece for piece in value.pieces if isinstance(piece, Moving))
     return Value(items=(Item(UNKNOWN, many=True),), marks=marks)
@@ -194,15 +195,15 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
     """Return what is known of a call of which nothing is: its arguments, where its name says that it keeps them."""
     if site.name[:1].isupper() and site.name[1:2].islower():
         fields = tuple((name, filling.value) for name, filling in site.keywords.items())
-        return Value(pieces=UNKNOWN.pieces if not fields else (), fields=fields or None)
+        return Value(fields=fields, ref=Made(site.name)) if fields else UNKNOWN
     if site.name in _RUNS_APART:
         _run_apart(frame, site)
-    if not _KEEPS_TEXT.search(site.name):
+    if not _KEEPS_TEXT.search(site.name) or _TAKES_APART.search(site.name):
         return UNKNOWN
-    texts = [printed(frame, filling.value, filling.node) for filling in site.fillings]
-    moving = [tuple(piece for piece in leaves(text) if isinstance(piece, Moving)) for text in texts]
-    found = joined(moving)
-    return Value(pieces=(*found.pieces, Gap())) if found.pieces else UNKNOWN
+    kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
+    texts = [printed(frame, filling.value, filling.node) for filling in kept]
+    found = joined([tuple(piece for piece in leaves(text) if isinstance(piece, Moving | Gap)) for text in texts])
+    return Value(pieces=(*found.pieces, Gap())) if found.stirs else UNKNOWN
 
 
 def _run_apart(frame: Frame, site: Site) -> None:

@@ -48,6 +48,8 @@ _HASH = _known(_K.IDENTIFIER, _F.PROCESS, "hashes of strings are salted anew in 
 _IDENTITY = _known(_K.IDENTIFIER, _F.SESSION, "it is an address in memory")
 _NUMBERS = _known(_K.LOCALE, _F.DEPLOY, "it is printed as the machine's locale wants")
 
+DATES = _known(_K.LOCALE, _F.DEPLOY, "a date is printed as the machine's locale wants")
+
 _BY_NAME: dict[str, Judgement] = {}
 
 
@@ -97,13 +99,14 @@ _add(
 )
 _add(_HASH, "hash builtins.hash")
 _add(_IDENTITY, "id builtins.id")
-_add(_PLACE, "os.getcwd os.getcwdb os.getlogin getpass.getuser pathlib.Path.cwd Path.cwd pathlib.Path.home Path.home")
+_add(_PLACE, "os.getcwd os.getcwdb pathlib.Path.cwd Path.cwd")
 _add(
     _HOST,
     """platform.node platform.platform platform.system platform.release platform.version platform.machine
     platform.processor platform.uname platform.architecture platform.python_version platform.mac_ver
     platform.win32_ver platform.freedesktop_os_release socket.gethostname socket.getfqdn os.uname uuid.getnode
     sys.platform sys.version sys.version_info sys.executable os.name os.cpu_count multiprocessing.cpu_count
+    os.getlogin getpass.getuser pathlib.Path.home Path.home
     locale.getlocale locale.getdefaultlocale distro.name distro.id tzlocal.get_localzone tzlocal.get_localzone_name""",
 )
 _add(_VARIABLE, "os.environ os.environb os.getenv environ getenv decouple.config environs.Env")
@@ -129,6 +132,7 @@ _LOOKUPS = words("""similarity_search similarity_search_with_score asimilarity_s
 _ASKED = frozenset({"invoke", "ainvoke", "query", "aquery", "search", "asearch", "retrieve", "aretrieve", "get", "run"})
 _STORES = words("""retriever vectorstore vectordb collection memory memories mem0 index knowledge rag chroma qdrant
     pinecone faiss weaviate milvus embeddings store""")
+_SERVERS = frozenset({"session", "client", "mcp", "server", "servers", "connection"})
 _GENERIC_STORES = frozenset({"memory", "memories", "index", "collection", "store", "knowledge", "embeddings"})
 _SELECTORS = frozenset({"select_examples", "aselect_examples"})
 _EXAMPLE_WORDS = frozenset({"example", "examples", "shot", "shots", "few", "demo", "demos", "demonstrations"})
@@ -160,7 +164,7 @@ def judge_method(name: str, receiver: str) -> Judgement | None:
     if name == "imap_unordered":
         return FINISHED
     if name == "list_tools":
-        return SERVED
+        return SERVED if _SERVERS & set(name_words(receiver)) else None
     if name not in _ASKED:
         return None
     parts = name_words(receiver.rsplit(".", 1)[-1])

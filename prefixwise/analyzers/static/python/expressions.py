@@ -12,16 +12,14 @@ from prefixwise.analyzers.static.python.calling import call
 from prefixwise.analyzers.static.python.frames import EVALUATORS, Closure, Frame
 from prefixwise.analyzers.static.python.lookups import attribute, indexed, load
 from prefixwise.analyzers.static.python.loops import element_of
-from prefixwise.analyzers.static.python.modules import Function
 from prefixwise.analyzers.static.python.operators import combined
+from prefixwise.analyzers.static.python.pieces import Moving, leaves
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
     Item,
-    Moving,
     Value,
     constant,
     joined,
-    leaves,
     listed,
     one_of,
     settled,
@@ -152,7 +150,7 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
 
 @_evaluates(ast.Lambda)
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
-    return Value(ref=Closure(Function(node, frame.module), frame))
+    return Value(ref=Closure(frame.module.function(node), frame))
 
 
 @_evaluates(ast.Yield)

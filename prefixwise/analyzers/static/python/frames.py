@@ -7,20 +7,17 @@ from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from prefixwise.analyzers.static.names import Judgement
+from prefixwise.analyzers.static.python.budget import Budget
 from prefixwise.analyzers.static.python.hits import Hits
 from prefixwise.analyzers.static.python.modules import Class, Function, Module
 from prefixwise.analyzers.static.python.package import Package
+from prefixwise.analyzers.static.python.pieces import Element, Hop, Moving, Origin, Piece, leaves
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
-    Element,
-    Hop,
     Item,
-    Moving,
-    Origin,
-    Piece,
     Value,
     either,
-    leaves,
+    light,
     mapped,
     moved,
     text_of,
@@ -33,6 +30,10 @@ class Dotted(NamedTuple):
     """A name from outside the package, or of a builtin."""
 
     name: str
+
+
+class Hidden(NamedTuple):
+    """Marks what the package says, but was not looked at: nothing is known of it, and its name is not asked."""
 
 
 class Instance(NamedTuple):
@@ -72,7 +73,8 @@ class World:
     """All that one reading of sources shares.
 
     Attributes:
-        package: The files; `hits`: what reached a prompt; `builders`: names of functions that build prompts.
+        package: The files; `hits`: what reached a prompt; `builders`: names of functions that build prompts; `budget`:
+            how much more may be looked at.
         bound: Parameters that some call gives a value that is known to change.
         modules: Frames of modules whose bodies were looked at.
         calls, variants: What calls gave, and how many ways to call a function were looked at.
@@ -81,10 +83,11 @@ class World:
             methods that were left half looked at for it.
     """
 
-    def __init__(self, package: Package, builders: frozenset[str] = frozenset()) -> None:
+    def __init__(self, package: Package, builders: frozenset[str] = frozenset(), files: int = 1) -> None:
         self.package = package
         self.builders = builders
         self.hits = Hits()
+        self.budget = Budget(files)
         self.bound: set[tuple[str, str]] = set()
         self.modules: dict[str, Frame] = {}
         self.calls: dict[Hashable, Any] = {}
@@ -150,6 +153,7 @@ class Frame:
 
     def value(self, node: ast.AST) -> Value:
         """Return what an expression evaluates to."""
+        self.world.budget.spend()
         evaluate = EVALUATORS.get(type(node))
         return evaluate(self, node) if evaluate is not None else UNKNOWN
 
@@ -189,7 +193,7 @@ class Frame:
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value."""
-        self.env[name] = value
+        self.env[name] = light(value)
         self.depths[name] = len(self.loops)
 
     def shown(self, mark: Moving, node: ast.expr) -> Moving:

@@ -11,17 +11,10 @@ from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.hits import Strength
 from prefixwise.analyzers.static.python.layout import Prompt, Section, lay_out
 from prefixwise.analyzers.static.python.messages import messages_of, role_of
+from prefixwise.analyzers.static.python.pieces import Moving
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import Filling, Template, filled, slotted
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Item,
-    Moving,
-    Value,
-    constant,
-    listed,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, listed, text_of
 from prefixwise.core.finding import Where
 
 _ROLES = {

@@ -9,12 +9,14 @@ from typing import NamedTuple
 from prefixwise.analyzers.static.python.annotations import annotated
 from prefixwise.analyzers.static.python.frames import Frame, Instance, World, stepped
 from prefixwise.analyzers.static.python.modules import Function
+from prefixwise.analyzers.static.python.pieces import is_fixed
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
     Item,
     Value,
     capped,
     either,
+    light,
     movings,
     one_of,
     unknown,
@@ -25,8 +27,8 @@ MOST_DEPTH = 3
 """How many calls a value is followed through."""
 MOST_DEPTH_BY_NAME = 2
 """The same for a value for which only its name speaks."""
-MOST_NESTED = 8
-_MOST_VARIANTS = 24
+MOST_NESTED = 5
+_MOST_VARIANTS = 12
 CACHED = frozenset({"cache", "lru_cache", "cache_data", "cache_resource", "memoize", "memoized", "cached", "ttl_cache"})
 
 
@@ -56,7 +58,7 @@ _NO_OUTCOME = Outcome(UNKNOWN)
 
 def _plain(value: Value) -> Value:
     """Return an argument without what matters only to its name."""
-    return UNKNOWN if value.is_open else value
+    return UNKNOWN if value.is_open and not is_fixed(value.pieces) else light(value)
 
 
 def invoke(
@@ -85,6 +87,7 @@ def invoke(
     given = Arguments(
         tuple(map(_plain, given.positional)), tuple((name, _plain(value)) for name, value in given.keywords)
     )
+    receiver = light(receiver) if receiver is not None else None
     loops = frame.loops if moves or closure is not None else ()
     depth = frame.depth + 1 if moves else 0
     key = (function.key, given, receiver, loops, depth, closure, apart)
@@ -94,11 +97,15 @@ def invoke(
             given, receiver = Arguments(), _bare(receiver)
             key = (function.key, given, receiver, loops, depth, closure, apart)
     if key not in world.calls:
-        if function.key in world.busy or world.nesting >= MOST_NESTED or variants >= 4 * _MOST_VARIANTS:
+        is_busy = function.key in world.busy or world.nesting >= MOST_NESTED
+        if is_busy or variants >= 4 * _MOST_VARIANTS or not world.budget.allows():
             world.cuts += 1
             return _NO_OUTCOME
         world.variants[function.key] = variants + 1
-        world.calls[key] = _outcome(world, function, given, receiver, Calling(loops, depth, closure, apart))
+        found = _outcome(world, function, given, receiver, Calling(loops, depth, closure, apart))
+        if not world.budget.is_spent:
+            world.calls[key] = found
+        return found
     outcome: Outcome = world.calls[key]
     return outcome
 
@@ -134,8 +141,8 @@ def _outcome(world: World, function: Function, given: Arguments, receiver: Value
     bound = dict(frame.env)
     _run(frame, function)
     return Outcome(
-        value=result(frame, function),
-        selves=tuple((name, value) for name, value in frame.env.items() if name.startswith("self.")),
+        value=light(result(frame, function)),
+        selves=tuple((name, light(value)) for name, value in frame.env.items() if name.startswith("self.")),
         added=tuple(_added(frame, bound)),
     )
 
@@ -162,6 +169,9 @@ def result(frame: Frame, function: Function) -> Value:
         value = one_of(frame.returns)
     if any(name.rsplit(".", 1)[-1] in CACHED for name in function.decorators):
         value = capped(value, Frequency.PROCESS)
+    elif function.kept:
+        per_object = all(path.startswith("self.") for path in function.kept)
+        value = capped(value, Frequency.SESSION if per_object else Frequency.PROCESS)
     elif "cached_property" in function.decorators or "functools.cached_property" in function.decorators:
         value = capped(value, Frequency.SESSION)
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.python.values import Hop, Moving
+from prefixwise.analyzers.static.python.pieces import Hop, Moving
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
 
@@ -77,5 +77,15 @@ class Hits:
         Args:
             bound: Parameters that get a value known to change from a call: that value is told, not the parameter.
         """
-        found = [hit for hit in self._found.values() if hit.costs and hit.moving.origin.weak not in bound]
+        costly = [hit for hit in self._found.values() if hit.costs and hit.moving.origin.weak not in bound]
+        places: dict[tuple[str, VolatileKind], list[tuple[int, int]]] = {}
+        for hit in costly:
+            places.setdefault((hit.moving.origin.path, hit.kind), []).append(hit.moving.origin[3:5])
+        found = [hit for hit in costly if not _holds_another(hit, places[hit.moving.origin.path, hit.kind])]
         return sorted(found, key=lambda hit: (hit.moving.origin[2:5], hit.kind.value))
+
+
+def _holds_another(hit: Hit, places: list[tuple[int, int]]) -> bool:
+    """Say whether what moves a value is told at a place within it: the smaller one is the cause."""
+    start, end = hit.moving.origin[3:5]
+    return any(start <= other[0] and other[1] <= end and other != (start, end) for other in places)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.names import judge
+from prefixwise.analyzers.static.names import Use, judge, name_words, use
 from prefixwise.analyzers.static.python.frames import Frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
-from prefixwise.analyzers.static.python.values import (
+from prefixwise.analyzers.static.python.pieces import (
     Choice,
     Element,
     Gap,
@@ -18,6 +18,7 @@ from prefixwise.analyzers.static.python.values import (
     Piece,
     Slot,
     constant_text,
+    leaves,
 )
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
@@ -31,15 +32,25 @@ _LONG = 128
 """Tokens behind a value in a user message that make it a template with its instructions at the end."""
 _OWN_TEXT = frozenset({VolatileKind.UNORDERED, VolatileKind.KEY_ORDER, VolatileKind.EXAMPLES, VolatileKind.TOOLS})
 """What costs its own text, which stays the same but for its order."""
+_REQUESTS = frozenset({"task", "query", "question", "request", "topic", "problem", "objective", "goal", "requirement"})
+"""Words in names of what a message is about."""
 _PER_CONVERSATION = frozenset({VolatileKind.PERSON, VolatileKind.RETRIEVED, VolatileKind.ENVIRONMENT})
 
 
 class Section(NamedTuple):
-    """A part of a prompt, in cache order; `told` where what moves in it is to be told."""
+    """A part of a prompt, in cache order.
+
+    Attributes:
+        area: Of the prompt.
+        pieces: Its text.
+        told: What moves in it is to be told.
+        again: A conversation stands behind it, so that it is sent again with every turn.
+    """
 
     area: Where
     pieces: tuple[Piece, ...]
     told: bool = True
+    again: bool = False
 
 
 class Behind(NamedTuple):
@@ -74,7 +85,33 @@ def lay_out(frame: Frame, prompt: Prompt) -> None:
     """Take note of all that moves in a prompt."""
     behind = Behind()
     for section in reversed(prompt.sections):
-        behind = _walk(frame, prompt, section, section.pieces, behind)
+        asked = _asked(section)
+        if asked < len(section.pieces):
+            # What changes with the request could still be put in front of it; what stands there already gains nothing.
+            untold = section._replace(told=False)
+            behind = _walk(frame, prompt, untold, section.pieces[asked:], behind)
+            last = section.pieces[asked - 1]
+            _walk(frame, prompt, section if isinstance(last, Moving) else untold, (last,), behind)
+            behind = _walk(frame, prompt, section, section.pieces[: asked - 1], Behind())
+        else:
+            behind = _walk(frame, prompt, section, section.pieces, behind)
+
+
+def _asked(section: Section) -> int:
+    """Return where in a message the request itself ends the prefix: what stands behind is computed anew anyhow."""
+    if section.area is not Where.MESSAGES or section.again:
+        return len(section.pieces)
+    ends = (index for index, piece in enumerate(section.pieces, 1) if any(map(_is_asked, leaves((piece,)))))
+    return next(ends, len(section.pieces))
+
+
+def _is_asked(piece: Piece) -> bool:
+    """Say whether a piece is the request, or what was looked up for it."""
+    if isinstance(piece, Moving):
+        return piece.origin.kind is VolatileKind.RETRIEVED and piece.origin.frequency is Frequency.CALL
+    if not isinstance(piece, Gap) or piece.fixed:
+        return False
+    return use(piece.name) is Use.TURN or bool(_REQUESTS & set(name_words(piece.name)))
 
 
 def _walk(frame: Frame, prompt: Prompt, section: Section, pieces: tuple[Piece, ...], behind: Behind) -> Behind:
@@ -91,7 +128,7 @@ def _walk(frame: Frame, prompt: Prompt, section: Section, pieces: tuple[Piece, .
         elif section.told:
             moving = _as_moving(frame, section, piece)
             if moving is not None:
-                frame.world.hits.add(_hit(frame, prompt, section.area, moving, behind))
+                frame.world.hits.add(_hit(frame, prompt, section, moving, behind))
     return behind
 
 
@@ -130,7 +167,7 @@ def frequency_at(frame: Frame, moving: Moving) -> Frequency:
     return Frequency.SESSION if outside and frequency is Frequency.CALL else frequency
 
 
-def _hit(frame: Frame, prompt: Prompt, area: Where, moving: Moving, behind: Behind) -> Hit:
+def _hit(frame: Frame, prompt: Prompt, section: Section, moving: Moving, behind: Behind) -> Hit:
     kind, frequency = moving.origin.kind, frequency_at(frame, moving)
     evidence = [moving.origin.because] if moving.origin.because else []
     if frequency is not moving.origin.frequency:
@@ -143,22 +180,24 @@ def _hit(frame: Frame, prompt: Prompt, area: Where, moving: Moving, behind: Behi
         moving=moving,
         kind=kind,
         frequency=frequency,
-        area=area,
+        area=section.area,
         strength=prompt.strength,
         behind=None if behind.fixed else behind.tokens,
         sent=prompt.sent,
-        costs=_costs(prompt, area, kind, frequency, behind),
+        costs=_costs(prompt, section, moving, frequency, behind),
         evidence=tuple(evidence),
     )
 
 
-def _costs(prompt: Prompt, area: Where, kind: VolatileKind, frequency: Frequency, behind: Behind) -> bool:
+def _costs(prompt: Prompt, section: Section, moving: Moving, frequency: Frequency, behind: Behind) -> bool:
     """Say whether something that could be reused stands behind a value."""
-    if area is Where.MESSAGES:
-        return behind.tokens >= _LONG
+    kind = moving.origin.kind
+    if section.area is Where.MESSAGES:
+        made_anew = section.again and frequency is Frequency.CALL and not moving.origin.named
+        return behind.tokens >= _LONG or (made_anew and kind not in _PER_CONVERSATION)
     if kind in _OWN_TEXT:
         return True
-    if frequency is Frequency.CALL and prompt.history is not False:
+    if frequency is Frequency.CALL and (prompt.history or (prompt.history is None and not moving.origin.named)):
         return True
     least = _SOME if kind in _PER_CONVERSATION else _FEW
     return bool(behind.fixed) or behind.tokens >= least

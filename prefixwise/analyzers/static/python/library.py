@@ -19,18 +19,16 @@ from prefixwise.analyzers.static.python.loops import ENUMERATED, element_of
 from prefixwise.analyzers.static.python.modules import path_of
 from prefixwise.analyzers.static.python.mutations import put
 from prefixwise.analyzers.static.python.objects import called
+from prefixwise.analyzers.static.python.pieces import Element, Moving, leaves
 from prefixwise.analyzers.static.python.printing import formatted, in_format, printed
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import Filling
 from prefixwise.analyzers.static.python.values import (
     UNKNOWN,
-    Element,
     Item,
-    Moving,
     Value,
     joined,
     keys_sorted,
-    leaves,
     listed,
     settled,
     text_of,
@@ -209,7 +207,7 @@ def _len(frame: Frame, site: Site) -> Value:
     return UNKNOWN
 
 
-@_functions("min max sum any all bool isinstance print input open type abs hasattr callable issubclass")
+@_functions("min max sum any all bool isinstance print input type abs hasattr callable issubclass")
 def _nothing(frame: Frame, site: Site) -> Value:  # noqa: ARG001
     return UNKNOWN
 

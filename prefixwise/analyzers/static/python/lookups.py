@@ -6,24 +6,24 @@ import ast
 import builtins
 from dataclasses import replace
 
-from prefixwise.analyzers.static.names import judge
-from prefixwise.analyzers.static.python.calls import SCOPE, WINDOW, judge_call
+from prefixwise.analyzers.static.python.calls import WINDOW, judge_call
 from prefixwise.analyzers.static.python.frames import Bound, Dotted, Frame, Instance, Submodule
 from prefixwise.analyzers.static.python.functions import Arguments, invoke
 from prefixwise.analyzers.static.python.globals import class_named, find_method, global_value, resolved, submodule_value
+from prefixwise.analyzers.static.python.loops import with_elements
 from prefixwise.analyzers.static.python.modules import Class, Module, path_of
+from prefixwise.analyzers.static.python.naming import is_text, judge_variable
 from prefixwise.analyzers.static.python.objects import attribute_of
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, is_fixed, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock
 from prefixwise.analyzers.static.python.values import (
+    FIXED,
     MISSING,
     UNKNOWN,
-    Element,
-    Gap,
+    Built,
     Item,
-    Moving,
     Typed,
     Value,
-    leaves,
     one_of,
     text_of,
     unknown,
@@ -48,6 +48,7 @@ _CLOCK_PARTS = {
     "second": "second",
     "microsecond": "second",
 }
+_PATH_PARTS = frozenset({"parent", "parents", "stem", "name", "suffix"})
 _NO_TEXT = frozenset({"returncode", "pid", "stderr", "status_code", "args", "tzinfo", "metadata", "score"})
 _READ_AS_ATTRIBUTES = ("os.environ", "os.name", "sys.")
 _LEAST_WINDOW = 2
@@ -84,11 +85,15 @@ def named(frame: Frame, node: ast.expr, value: Value, path: str) -> Value:
     """Return a value of which only the name is known, by what the name says."""
     if not value.is_open:
         return value
-    judged = judge(path) if path else None
+    if is_fixed(value.pieces):
+        return value
+    judged = judge_variable(node, path) if path else None
+    if judged is not None and judged.kind is VolatileKind.RETRIEVED and isinstance(value.ref, Built):
+        return value
     if judged is None:
         if value.ref is not None:
             return value
-        return value if any(isinstance(piece, Gap) and piece.fixed for piece in value.pieces) else unknown(path)
+        return unknown(path)
     origin = frame.origin(node, judged, path)._replace(named=True)
     function = frame.function
     if function is not None and any(parameter.arg == path for parameter in function.parameters):
@@ -134,7 +139,7 @@ def of_value(frame: Frame, node: ast.Attribute, base: Value, path: str) -> Value
     """Return what an attribute of `base` stands for."""
     name, ref = node.attr, base.ref
     if name == "__dict__":
-        return Value(fields=(), marks=(Moving(frame.origin(node, SCOPE, path), (), frame.loops),))
+        return Value(fields=())  # its keys stand in the order in which its constructor sets them
     if isinstance(ref, Dotted) and not base.pieces and base.items is None:
         return _of_dotted(frame, node, f"{ref.name}.{name}")
     if isinstance(ref, Submodule):
@@ -173,8 +178,11 @@ def _of_instance(frame: Frame, owner: Class, base: Value, name: str) -> Value:
 
 
 def _of_pieces(base: Value, name: str, path: str) -> Value:
+    if name in _PATH_PARTS and is_fixed(text_of(base)):
+        return FIXED
     moving = tuple(piece for piece in leaves(text_of(base)) if isinstance(piece, Moving | Element))
-    if not moving or name in _NO_TEXT or all(_is_told_by_name(piece) for piece in moving):
+    moving = tuple(piece for piece in moving if _is_handed_on(piece, name))
+    if not moving or name in _NO_TEXT:
         return unknown(path)
     if base.marks and (base.items is not None or base.fields is not None):
         return replace(base, pieces=())  # `.tools` of an answer, `.values` of a frame
@@ -184,20 +192,27 @@ def _of_pieces(base: Value, name: str, path: str) -> Value:
     return Value(pieces=moving)
 
 
-def _is_told_by_name(piece: Moving | Element) -> bool:
-    """Say whether only a name speaks for something of which a part may be anything: `user`, but not `now`."""
+def _is_handed_on(piece: Moving | Element, name: str) -> bool:
+    """Say whether what moves a value moves this part of it; where only a name speaks for it, a part may be anything."""
     if not isinstance(piece, Moving) or not piece.origin.named:
-        return False
-    return piece.origin.kind not in (VolatileKind.CLOCK, VolatileKind.RETRIEVED, VolatileKind.EXAMPLES)
+        return True
+    if piece.origin.kind is VolatileKind.RETRIEVED:
+        return is_text(name)
+    return piece.origin.kind in (VolatileKind.CLOCK, VolatileKind.EXAMPLES)
 
 
 def indexed(frame: Frame, node: ast.Subscript) -> Value:
     """Return what an index or slice of a value stands for."""
     base = frame.value(node.value)
-    path = path_of(node)
     if isinstance(node.slice, ast.Slice):
         return _slice(frame, node, node.slice, base)
-    key = frame.value(node.slice).literal
+    index = frame.value(node.slice)
+    elements = tuple(piece for piece in leaves(index.pieces) if isinstance(piece, Element) and not piece.counter)
+    return with_elements(_at(frame, node, base, index.literal), elements)
+
+
+def _at(frame: Frame, node: ast.Subscript, base: Value, key: object) -> Value:
+    path = path_of(node)
     if isinstance(key, str):
         field = base.field(key)
         if field is not None:

@@ -7,18 +7,8 @@ import ast
 from prefixwise.analyzers.static.names import Judgement
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.modules import path_of
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Piece,
-    Value,
-    constant,
-    one_of,
-    text_of,
-)
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, one_of, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _COUNTERS = frozenset({"range", "count", "itertools.count"})
@@ -73,3 +63,11 @@ def _with(member: Value, orders: list[Piece]) -> Value:
         fields = tuple((key, _with(inner, orders)) for key, inner in member.fields)
         return Value(pieces=tuple(orders), fields=fields, marks=member.marks, ref=member.ref)
     return Value(pieces=(*orders, *text_of(member)), ref=member.ref)
+
+
+def with_elements(value: Value, elements: tuple[Element, ...]) -> Value:
+    """Return a value that was looked up by loop elements, as one that knows of their loops."""
+    if not elements or value.items is not None or value.fields is not None or value.marks:
+        return value
+    pieces = tuple(piece for piece in value.pieces if not (isinstance(piece, Gap) and piece.name))
+    return Value(pieces=(*elements, *(pieces or UNKNOWN.pieces)), ref=value.ref)

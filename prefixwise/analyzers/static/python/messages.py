@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prefixwise.analyzers.static.python.layout import Section
-from prefixwise.analyzers.static.python.values import Gap, Item, Moving, Origin, Piece, Value, text_of
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Origin, Piece
+from prefixwise.analyzers.static.python.values import Item, Value, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Confidence, Where
 
@@ -16,11 +17,17 @@ _CONTENTS = ("content", "parts", "text", "contents")
 
 
 class Messages(NamedTuple):
-    """The messages of a prompt: their sections, and whether a conversation of unknown length is among them."""
+    """The messages of a prompt.
+
+    Attributes:
+        sections: Their texts.
+        history: Whether a conversation of unknown length is among them.
+        marks: What moves the list as a whole: a window over it, a choice of some of its messages, no order.
+    """
 
     sections: tuple[Section, ...] = ()
     history: bool = False
-    windows: tuple[Moving, ...] = ()
+    marks: tuple[Moving, ...] = ()
 
 
 def role_of(message: Value) -> str:
@@ -70,29 +77,31 @@ def text_in(value: Value) -> tuple[Piece, ...]:
 
 def messages_of(value: Value) -> Messages:
     """Return the messages that a value holds."""
-    windows = tuple(mark for mark in value.marks if mark.origin.kind is VolatileKind.WINDOW)
     if value.items is None:
+        windows = tuple(mark for mark in value.marks if mark.origin.kind is VolatileKind.WINDOW)
         if value.fields is not None and role_of(value):
             return _sections((Item(value),), windows)
         is_text = any(not isinstance(piece, Gap) for piece in value.pieces)
         sections = (Section(Where.MESSAGES, value.pieces),) if is_text else ()
         return Messages(sections, not is_text, windows)
-    return _sections(value.items, windows)
+    return _sections(value.items, value.marks)
 
 
-def _sections(items: tuple[Item, ...], windows: tuple[Moving, ...]) -> Messages:
+def _sections(items: tuple[Item, ...], marks: tuple[Moving, ...]) -> Messages:
     found: list[Section] = []
     history = seen_user = False
+    before = 0
     for item in items:
         message = item.value
         role = role_of(message)
         nested = tuple(mark for mark in message.marks if mark.origin.kind is VolatileKind.WINDOW)
-        windows += nested
+        marks += nested
         if not role or item.many:
             is_text = (
                 not item.many and message.fields is None and any(isinstance(piece, str) for piece in message.pieces)
             )
             history = history or not is_text
+            before = len(found) if item.many else before
             if is_text:
                 found.append(Section(Where.MESSAGES, message.pieces, told=not history and not seen_user))
                 seen_user = True
@@ -104,7 +113,8 @@ def _sections(items: tuple[Item, ...], windows: tuple[Moving, ...]) -> Messages:
         else:
             history = history or role == "placeholder"
             found.append(Section(Where.MESSAGES, content_of(message), told=False))
-    return Messages(tuple(found), history, windows)
+    sections = (section._replace(again=index < before) for index, section in enumerate(found))
+    return Messages(tuple(sections), history, marks)
 
 
 def tools_of(value: Value) -> Iterator[Section]:

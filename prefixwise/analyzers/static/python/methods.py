@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prefixwise.analyzers.static.python import mutations
-from prefixwise.analyzers.static.python.calls import AGE
+from prefixwise.analyzers.static.python.calls import AGE, DATES
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.frameworks import note_template
+from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, in_format, is_clock, printed
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import (
@@ -20,20 +21,7 @@ from prefixwise.analyzers.static.python.templates import (
     inserted,
     replaced,
 )
-from prefixwise.analyzers.static.python.values import (
-    MISSING,
-    UNKNOWN,
-    Element,
-    Gap,
-    Item,
-    Moving,
-    Piece,
-    Value,
-    joined,
-    leaves,
-    listed,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import MISSING, UNKNOWN, Item, Value, joined, listed, text_of
 
 Method = Callable[[Frame, Site, Value], Value | None]
 METHODS: dict[str, Method] = {}
@@ -189,8 +177,10 @@ def _nodes_by_key(node: ast.expr) -> dict[object, ast.expr]:
 
 
 @_methods("strftime")
-def _strftime(frame: Frame, site: Site, base: Value) -> Value | None:  # noqa: ARG001
+def _strftime(frame: Frame, site: Site, base: Value) -> Value | None:
     text = site.literal(0, "format", "fmt")
+    if isinstance(text, str) and not base.stirs and any(part in text for part in ("%x", "%X", "%c")):
+        return frame.moving(site.node, DATES, site.path)
     return in_format(base, text) if isinstance(text, str) else at_precision(base, "")
 
 

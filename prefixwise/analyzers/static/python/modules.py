@@ -47,6 +47,25 @@ class Function:
         """It yields."""
         return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(self.node))
 
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """Variables outside it in which it keeps what it gives, so that it is made once: asked for, set, returned."""
+        tested: set[str] = set()
+        stored: set[str] = set()
+        returned: set[str] = set()
+        outside: set[str] = set()
+        for node in own_nodes(self.node):
+            if isinstance(node, ast.If):
+                tested |= _paths_in(node.test)
+            elif isinstance(node, ast.Return) and node.value is not None:
+                returned |= _paths_in(node.value)
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                outside |= set(node.names)
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                stored.add(path_of(node))
+        kept = tested & stored & returned
+        return frozenset(path for path in kept if path in outside or path.startswith("self."))
+
     @property
     def parameters(self) -> list[ast.arg]:
         """Its parameters by position and by keyword, without `*args` and `**kwargs`."""
@@ -110,6 +129,10 @@ def _attributes_set(node: ast.AST) -> dict[str, None]:
     return found
 
 
+def _paths_in(node: ast.expr) -> set[str]:
+    return {path_of(inner) for inner in ast.walk(node) if isinstance(inner, ast.Name | ast.Attribute)}
+
+
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Go through the nodes of a function, without those of functions and classes inside it."""
     stack = list(ast.iter_child_nodes(function))
@@ -157,6 +180,7 @@ class Module:
         self._shift = len(_BOM) if source.text.startswith(_BOM) else 0
         self.tree = parsed(source.text[self._shift :])
         self.remembered: dict[tuple[int, int], ast.expr] = {}
+        self._inner: dict[ast.AST, Function] = {}
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         for item in _top_level(self.tree.body):
@@ -168,6 +192,12 @@ class Module:
     @cached_property
     def _lines(self) -> list[str]:
         return re.split(r"\r\n|\n|\r", self.source.text[self._shift :])
+
+    def function(self, node: FunctionNode | ast.Lambda) -> Function:
+        """Return a function that stands inside another, the same one for the same node."""
+        if node not in self._inner:
+            self._inner[node] = Function(node, self)
+        return self._inner[node]
 
     def _offset(self, line: int, column: int) -> int:
         text = self._lines[line - 1]

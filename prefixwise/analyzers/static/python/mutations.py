@@ -7,19 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prefixwise.analyzers.static.name_words import words
-from prefixwise.analyzers.static.names import judge
+from prefixwise.analyzers.static.names import judge, name_words
 from prefixwise.analyzers.static.python.calls import FINISHED, WINDOW
 from prefixwise.analyzers.static.python.frames import Frame, stepped
 from prefixwise.analyzers.static.python.modules import path_of
+from prefixwise.analyzers.static.python.pieces import Hop, Moving
 from prefixwise.analyzers.static.python.sites import Site
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Hop,
-    Item,
-    Moving,
-    Value,
-    settled,
-)
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, settled
 
 
 def key_of(node: ast.expr) -> str:
@@ -208,13 +202,25 @@ def _drop_first(frame: Frame, site: Site, base: Value) -> Value | None:
     return without_first(frame, site.node, base)
 
 
+_PARTS = words("content contents parts part text item items args arguments tokens lines words")
+"""Names of lists that are parts of one message."""
+
+
+def _emptied(node: ast.expr) -> ast.expr:
+    """Return the list from which something is taken: of `held.pop(0)` and `held[0]`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value
+    return node.value if isinstance(node, ast.Subscript) else node
+
+
 def without_first(frame: Frame, node: ast.expr, base: Value) -> Value | None:
     """Return a list that loses its first members when it has grown too long, None where that is not asked before."""
     asks_length = any(
         isinstance(inner, ast.Call) and path_of(inner) == "len" for test in frame.whens for inner in ast.walk(test)
     )
     held = _list_of(base)
-    if held is None or not asks_length:
+    name = name_words(path_of(_emptied(node)).rsplit(".", 1)[-1])
+    if held is None or not asks_length or not name or name[-1] in _PARTS:
         return None
     mark = Moving(frame.origin(node, WINDOW, ast.unparse(node)[:60]), (), frame.loops)
     return replace(held, marks=_and(held.marks, (mark,)))

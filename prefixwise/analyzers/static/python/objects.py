@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from prefixwise.analyzers.static.python.annotations import annotated
 from prefixwise.analyzers.static.python.calls import judge_call
-from prefixwise.analyzers.static.python.frames import Bound, Closure, Dotted, Frame, Instance, World
+from prefixwise.analyzers.static.python.frames import Bound, Closure, Dotted, Frame, Hidden, Instance, World
 from prefixwise.analyzers.static.python.functions import Arguments, invoke, selves_of
 from prefixwise.analyzers.static.python.globals import find_method, lineage
 from prefixwise.analyzers.static.python.modules import Class, Function, path_of
@@ -16,6 +16,7 @@ from prefixwise.analyzers.static.python.values import UNKNOWN, Value, capped, on
 from prefixwise.analyzers.static.volatile import Frequency
 
 _FIELDS = frozenset({"field", "Field", "attrib", "ib"})
+HIDDEN = Value(pieces=UNKNOWN.pieces, ref=Hidden())
 PRINTING = ("__format__", "__str__", "__repr__")
 """Methods that say how an object prints, in the order in which they are asked."""
 
@@ -27,7 +28,7 @@ def attribute_of(world: World, owner: Class, name: str) -> Value:
         return world.attributes[key]
     if key in world.busy:
         world.cuts += 1
-        return UNKNOWN
+        return HIDDEN
     world.busy.add(key)
     cuts = world.cuts
     try:
@@ -36,6 +37,8 @@ def attribute_of(world: World, owner: Class, name: str) -> Value:
     finally:
         world.busy.discard(key)
     value = one_of(found) if found else unknown(f"{owner.name}.{name}")
+    if world.cuts != cuts and value.is_open:
+        return HIDDEN
     if world.cuts == cuts:
         world.attributes[key] = value
     return value
@@ -52,7 +55,8 @@ def _attribute_values(world: World, owner: Class, name: str) -> Iterator[Value]:
     for method in owner.setters.get(name, ()):
         value = selves_of(world, method).get(f"self.{name}")
         if value is not None and not value.is_open:
-            yield capped(value, Frequency.SESSION) if method.name in ("__init__", "__post_init__") else value
+            once = method.name in ("__init__", "__post_init__") or f"self.{name}" in method.kept
+            yield capped(value, Frequency.SESSION) if once else value
 
 
 def _class_value(frame: Frame, node: ast.expr) -> Value:

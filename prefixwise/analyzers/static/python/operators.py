@@ -7,18 +7,10 @@ from dataclasses import replace
 
 from prefixwise.analyzers.static.python.calls import AGE
 from prefixwise.analyzers.static.python.frames import Frame
+from prefixwise.analyzers.static.python.pieces import Element, Moving, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock, is_number, printed
 from prefixwise.analyzers.static.python.templates import percent
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Element,
-    Item,
-    Moving,
-    Value,
-    constant,
-    joined,
-    leaves,
-)
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, joined
 
 _MOST_REPEATED = 100_000
 _SECONDS = (("day", 86_400), ("hour", 3_600), ("minute", 60))

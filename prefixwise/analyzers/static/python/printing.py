@@ -13,19 +13,8 @@ from prefixwise.analyzers.static.python.functions import Arguments, invoke
 from prefixwise.analyzers.static.python.globals import find_method
 from prefixwise.analyzers.static.python.modules import Function
 from prefixwise.analyzers.static.python.objects import PRINTING, prints_address
-from prefixwise.analyzers.static.python.values import (
-    UNKNOWN,
-    Gap,
-    Item,
-    Moving,
-    Origin,
-    Piece,
-    Value,
-    constant,
-    joined,
-    moved,
-    text_of,
-)
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Origin, Piece
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, joined, moved, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 _ADDRESS = Judgement(
@@ -51,7 +40,7 @@ def _object(frame: Frame, value: Value, node: ast.expr) -> tuple[Piece, ...]:
     if isinstance(ref, Dotted):
         return (Gap(ref.name, fixed=True),)
     if not isinstance(ref, Instance):
-        return (Gap(),)
+        return text_of(value) or (Gap(),)
     if prints_address(frame.world, ref.of):
         return frame.moving(node, _ADDRESS, ref.of.name).pieces
     method = next(filter(None, (find_method(frame.world, ref.of, name) for name in PRINTING)), None)
@@ -78,7 +67,7 @@ def in_format(value: Value, *formats: str) -> Value:
             return piece
         found = with_formats(Judgement(origin.kind, origin.frequency, origin.precision), formats)
         if found is None:
-            return Gap("a month or year", fixed=True)
+            return "2026-01"
         return piece._replace(origin=_cut(origin, found.precision))
 
     return moved(value, coarser)
@@ -100,7 +89,7 @@ def at_precision(value: Value, precision: str) -> Value:
         if piece.origin.kind is not VolatileKind.CLOCK:
             return piece
         if precision in ("month", "year"):
-            return Gap("a month or year", fixed=True)
+            return "2026-01"
         return piece._replace(origin=_cut(piece.origin, precision))
 
     return moved(value, cut)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from prefixwise.analyzers.static.python import expressions, statements  # noqa: F401 - they register what they evaluate
+from prefixwise.analyzers.static.python import expressions, files, statements  # noqa: F401 - they register what they evaluate
 from prefixwise.analyzers.static.python.frames import World
 from prefixwise.analyzers.static.python.functions import run_method, run_root
 from prefixwise.analyzers.static.python.globals import module_frame
 from prefixwise.analyzers.static.python.hits import Hit, Strength
 from prefixwise.analyzers.static.python.modules import Function, Module
 from prefixwise.analyzers.static.python.package import Package
+from prefixwise.analyzers.static.python.pieces import Hop
 from prefixwise.analyzers.static.python.relevance import Relevance
-from prefixwise.analyzers.static.python.values import Hop
 from prefixwise.analyzers.static.sources import Quote, Source
 from prefixwise.analyzers.static.volatile import Volatile
 from prefixwise.core.finding import Confidence, Step
@@ -30,24 +30,28 @@ def read_python(
         wanted: Paths whose prompts are looked at.
         builders: Functions that build prompts: `name`, `Class.name` or `package.module:name`.
     """
-    world = World(Package(sources), frozenset(builders))
+    world = World(Package(sources), frozenset(builders), len(wanted))
     relevance = Relevance(world.package, sources, wanted, bool(world.builders))
     for path, functions in relevance.modules.items():
         module = world.package.module(path)
         if module is not None:
             _look_at(world, module, functions)
+    for path, note in world.budget.notes():
+        world.package.notes.setdefault(path, note)
     found = [_volatile(world, hit) for hit in world.hits.all(world.bound)]
     return tuple(found), tuple(note for _, note in sorted(world.package.notes.items()))
 
 
 def _look_at(world: World, module: Module, functions: Iterable[Function]) -> None:
     try:
+        world.budget.begin(module.path, 1)
         module_frame(world, module)
     except RecursionError:
         world.package.notes[module.path] = f"{module.path}: not followed, it is nested too deeply"
         return
     for function in functions:
         try:
+            world.budget.begin(module.path, function.node.lineno)
             if function.owner is not None:
                 run_method(world, function)
             else:

@@ -77,8 +77,8 @@ ONLY_PROMPTS = words("""system_prompt system_message system_instruction system_i
 """Arguments and keys that hold system text whoever takes them."""
 
 _SYSTEM_NAME = re.compile(
-    r"(?:^|_)(?:system|sys|developer|base|agent|assistant)_?"
-    r"(?:prompts?|messages?|msg|instructions?|preamble)(?:$|_(?:text|template|str|base|v\d+|content|for\w*)$)"
+    r"(?:^|_)(?:(?:system|sys|developer)_?(?:messages?|msg)|(?:system|sys|developer|base|agent|assistant)_?"
+    r"(?:prompts?|instructions?|preamble))(?:$|_(?:text|template|str|base|v\d+|content|for\w*)$)"
 )
 _SYSTEM_ALONE = re.compile(r"^(?:[A-Z0-9_]+_)?SYSTEM(?:_[A-Z0-9]+)?$")
 _PROMPT_NAME = re.compile(r"(?:^|_)(?:prompts?|preamble)(?:$|_)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from prefixwise.analyzers.static.python.frames import Bound, Closure, Frame, Instance
@@ -12,6 +13,7 @@ from prefixwise.analyzers.static.python.layout import Prompt, Section, frequency
 from prefixwise.analyzers.static.python.messages import Messages, content_of, messages_of, role_of, text_in, tools_of
 from prefixwise.analyzers.static.python.modules import Class, Function
 from prefixwise.analyzers.static.python.objects import called
+from prefixwise.analyzers.static.python.pieces import Hop, Moving, constant_text, leaves
 from prefixwise.analyzers.static.python.sink_names import (
     AGENT_KEYS,
     CACHE_KEYS,
@@ -31,16 +33,7 @@ from prefixwise.analyzers.static.python.sink_names import (
 )
 from prefixwise.analyzers.static.python.sites import Site
 from prefixwise.analyzers.static.python.templates import Filling
-from prefixwise.analyzers.static.python.values import (
-    Hop,
-    Moving,
-    Value,
-    capped,
-    constant_text,
-    leaves,
-    movings,
-    text_of,
-)
+from prefixwise.analyzers.static.python.values import Value, capped, movings, text_of
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Where
 
@@ -48,6 +41,9 @@ _A_SENTENCE = 40
 """Characters of constant text that make a text a prompt, where only its name says so."""
 _KEY_KINDS = frozenset({VolatileKind.IDENTIFIER, VolatileKind.CLOCK, VolatileKind.COUNTER, VolatileKind.RELATIVE_TIME})
 _PACKAGE_REFS = (Function, Class, Closure, Bound, Instance)
+_SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compress")
+"""Names of calls that look at a history once, and not again with the next message."""
+_OF_A_LIST = frozenset({VolatileKind.WINDOW, VolatileKind.EXAMPLES})
 Given = dict[str, Filling]
 
 
@@ -57,6 +53,8 @@ def at_call(frame: Frame, site: Site) -> None:
     if not given and not site.positional:
         return
     in_package = isinstance(site.callee.ref, _PACKAGE_REFS)
+    if "role" in given and _is_constant(given["role"].node) and _makes(site):
+        _message(frame, site, given)
     if is_model_call(site.dotted or site.path):
         position = messages_position(site.name)
         if 0 <= position < len(site.positional):
@@ -64,7 +62,7 @@ def at_call(frame: Frame, site: Site) -> None:
         _send(frame, site, given, Strength.CALL)
     elif is_agent(site.name) and not in_package:
         _set_up(frame, site, given)
-    elif "messages" in given and not in_package:
+    elif "messages" in given and not in_package and not _only_holds(site.name):
         _send(frame, site, given, Strength.ROLE)
     elif is_chat(site.name) and site.positional and not in_package:
         _send(frame, site, {**given, "messages": site.positional[0]}, Strength.ROLE, only_messages=True)
@@ -75,6 +73,24 @@ def at_call(frame: Frame, site: Site) -> None:
     for name in CACHE_KEYS:
         if name in given:
             _cache_key(frame, given[name].node, name, given[name].value)
+
+
+def _makes(site: Site) -> bool:
+    """Say whether a call makes a message; one that adds it to a conversation puts it at the end."""
+    return site.name == "dict" or site.name[:1].isupper()
+
+
+def _message(frame: Frame, site: Site, given: Given) -> None:
+    """Take note of a message with the role of system text that a call makes: `dict(role="system", content=…)`."""
+    message = Value(fields=tuple((name, filling.value) for name, filling in given.items()))
+    if role_of(message) in ("system", "developer"):
+        sent = frame.hop(site.node, f"put into a `{site.path}`")
+        lay_out(frame, Prompt([Section(Where.SYSTEM, content_of(message))], Strength.ROLE, sent))
+
+
+def _only_holds(name: str) -> bool:
+    """Say whether what takes messages by this name is an object that holds them: an event, a state, a record."""
+    return name == "__init__" or (name[:1].isupper() and not name.endswith(("Request", "Prompt", "Params", "Input")))
 
 
 def _named(keywords: Iterable[tuple[str, Filling]]) -> Iterator[tuple[str, Filling]]:
@@ -111,7 +127,7 @@ def _send(frame: Frame, site: Site, given: Given, strength: Strength, *, only_me
     history = any(part.history for part in found) if found else None
     lay_out(frame, Prompt(sections, strength, sent, history))
     for part in found:
-        _windows(frame, part, strength, sent)
+        _whole_list(frame, part, strength, sent)
 
 
 def _system_first(messages: Messages) -> Iterator[Section]:
@@ -126,12 +142,13 @@ def _one_text(value: Value) -> Messages:
     return Messages((Section(Where.MESSAGES, text_of(value)),))
 
 
-def _windows(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
-    for mark in messages.windows:
+def _whole_list(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
+    if _SUMS_UP.search(sent.note) or (frame.function is not None and _SUMS_UP.search(frame.function.name)):
+        return
+    for mark in messages.marks:
+        kind = mark.origin.kind
         evidence = (mark.origin.because,)
-        hit = Hit(
-            mark, VolatileKind.WINDOW, mark.origin.frequency, Where.MESSAGES, strength, None, sent, True, evidence
-        )
+        hit = Hit(mark, kind, mark.origin.frequency, Where.MESSAGES, strength, None, sent, kind in _OF_A_LIST, evidence)
         frame.world.hits.add(hit)
 
 
@@ -171,7 +188,7 @@ def _cache_key(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
 
 def at_dict(frame: Frame, node: ast.Dict, value: Value) -> None:
     """Take note of what moves in a message, or in the body of a request."""
-    role = role_of(value) if value.field("role") is not None else ""
+    role = role_of(value) if _has_constant_role(node) else ""
     sent = frame.hop(node, "put into a message")
     if role in ("system", "developer"):
         lay_out(frame, Prompt([Section(Where.SYSTEM, content_of(value))], Strength.ROLE, sent))
@@ -186,6 +203,18 @@ def at_dict(frame: Frame, node: ast.Dict, value: Value) -> None:
             at_name(frame, inner, name, value.field(name) or Value())
 
 
+def _has_constant_role(node: ast.Dict) -> bool:
+    """Say whether a message says its role itself; one that is told its role is judged where it is sent."""
+    pairs = zip(node.keys, node.values, strict=True)
+    roles = [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "role"]
+    return any(map(_is_constant, roles))
+
+
+def _is_constant(role: ast.expr) -> bool:
+    """Say whether a role is written out where it stands, or by the name of a constant."""
+    return not isinstance(role, ast.Name) or role.id.isupper()
+
+
 def _body(frame: Frame, node: ast.Dict, given: Given) -> None:
     sections: list[Section] = []
     if "tools" in given:
@@ -196,7 +225,7 @@ def _body(frame: Frame, node: ast.Dict, given: Given) -> None:
     sections += _system_first(messages)
     sent = frame.hop(node, "put into the body of a request")
     lay_out(frame, Prompt(sections, Strength.ROLE, sent, messages.history))
-    _windows(frame, messages, Strength.ROLE, sent)
+    _whole_list(frame, messages, Strength.ROLE, sent)
 
 
 def at_name(frame: Frame, node: ast.expr, name: str, value: Value) -> None:
@@ -238,6 +267,8 @@ def is_builder(frame: Frame, function: Function) -> bool:
 
 
 def _by_name(frame: Frame, value: Value, area: Where, sent: Hop) -> None:
+    if area is Where.MESSAGES and _SUMS_UP.search(sent.note):
+        return
     pieces = text_of(value)
     sentences = any(isinstance(piece, str) and " " in piece.strip() for piece in leaves(pieces))
     if sentences and constant_text(pieces) >= _A_SENTENCE:

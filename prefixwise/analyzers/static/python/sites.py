@@ -10,8 +10,9 @@ from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.functions import Arguments
 from prefixwise.analyzers.static.python.lookups import attribute
 from prefixwise.analyzers.static.python.modules import path_of
+from prefixwise.analyzers.static.python.pieces import Element, leaves
 from prefixwise.analyzers.static.python.templates import Filling
-from prefixwise.analyzers.static.python.values import Element, Value, leaves, text_of
+from prefixwise.analyzers.static.python.values import Value, text_of
 
 
 class Site(NamedTuple):

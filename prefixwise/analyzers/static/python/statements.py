@@ -21,10 +21,11 @@ from prefixwise.analyzers.static.python.frames import (
     stepped,
 )
 from prefixwise.analyzers.static.python.loops import element_of
-from prefixwise.analyzers.static.python.modules import Class, Function, FunctionNode, path_of
+from prefixwise.analyzers.static.python.modules import Class, FunctionNode, path_of
 from prefixwise.analyzers.static.python.mutations import extended, key_of, put, set_key, without_first
+from prefixwise.analyzers.static.python.pieces import Element, Moving, Piece
 from prefixwise.analyzers.static.python.printing import added, is_number
-from prefixwise.analyzers.static.python.values import UNKNOWN, Element, Item, Moving, Piece, Value, mapped, unknown
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, mapped, unknown
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 
 Handler = TypeVar("Handler", bound=Callable[..., bool])
@@ -314,9 +315,9 @@ def _match(frame: Frame, node: ast.Match) -> bool:
 @_executes(ast.FunctionDef, ast.AsyncFunctionDef)
 def _function(frame: Frame, node: FunctionNode) -> bool:
     if frame.function is None:
-        frame.bind(node.name, Value(ref=frame.module.functions.get(node.name) or Function(node, frame.module)))
+        frame.bind(node.name, Value(ref=frame.module.functions.get(node.name) or frame.module.function(node)))
     else:
-        closure = Closure(Function(node, frame.module), frame)
+        closure = Closure(frame.module.function(node), frame)
         frame.bind(node.name, Value(ref=closure))
         frame.nested.append(closure)
     return True

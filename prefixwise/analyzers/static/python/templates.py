@@ -9,20 +9,12 @@ from dataclasses import replace
 from string import Formatter
 from typing import NamedTuple
 
-from prefixwise.analyzers.static.names import judge
+from prefixwise.analyzers.static.names import Use, use
 from prefixwise.analyzers.static.python.frames import Frame
+from prefixwise.analyzers.static.python.naming import judge_placeholder
+from prefixwise.analyzers.static.python.pieces import Gap, Moving, Piece, Slot, is_fixed, leaves, spliced
 from prefixwise.analyzers.static.python.printing import formatted, printed
-from prefixwise.analyzers.static.python.values import (
-    Gap,
-    Moving,
-    Piece,
-    Slot,
-    Value,
-    joined,
-    leaves,
-    spliced,
-    unknown,
-)
+from prefixwise.analyzers.static.python.values import Value, joined, unknown
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?([diouxXeEfFgGcrsa%])")
 _DOLLAR = re.compile(r"\$(?:\{(\w+)\}|(\w+)|\$)")
@@ -53,9 +45,11 @@ def _text(frame: Frame, name: str, filling: Filling | None, spec: str = "") -> t
         return (Gap(name),)
     pieces = formatted(frame, filling.value, filling.node, spec)
     if filling.value.is_open and all(isinstance(piece, Gap) for piece in pieces):
-        judged = judge(name) if name.isidentifier() else None
+        judged = judge_placeholder(name) if name.isidentifier() else None
         if judged is not None:
             return frame.moving(filling.node, judged, name).pieces
+        if use(name) is Use.TURN and not is_fixed(pieces):
+            return (Gap(name),)
     return pieces
 
 

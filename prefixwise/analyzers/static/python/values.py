@@ -1,4 +1,4 @@
-"""What the analysis knows of a value: the text that it prints as, piece by piece, and what it is put together from.
+"""What the analysis knows of a value: the text that it prints as, and what it is put together from.
 
 Values are never changed; what a statement does to one gives another.
 """
@@ -8,90 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
+from prefixwise.analyzers.static.name_words import words
+from prefixwise.analyzers.static.python.pieces import (
+    STIRRING,
+    Change,
+    Choice,
+    Gap,
+    Hop,
+    Moving,
+    Piece,
+    bounded,
+    leaves,
+    one_of_texts,
+    pieces_mapped,
+    weight_of,
+)
 from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
-from prefixwise.core.finding import Confidence
 
 _MOST_HOPS = 14
-_MOST_PIECES = 400
 _MOST_ITEMS = 200
-
-
-class Origin(NamedTuple):
-    """Where a value that changes by itself comes from.
-
-    Attributes:
-        kind, frequency, precision, confidence: As of `Volatile`.
-        path, start, end: The expression, in the text that was parsed.
-        name: What the source calls it; `because`: a clause that says why it changes.
-        movable: It is a set, whose order shows only where it is gone through: that place is the one to name.
-        named: Only its name speaks for it.
-        weak: Of one that came in by a parameter or placeholder: which, so that it is not told where what fills it is.
-    """
-
-    kind: VolatileKind
-    frequency: Frequency
-    path: str
-    start: int
-    end: int
-    name: str
-    precision: str = ""
-    confidence: Confidence = Confidence.LIKELY
-    because: str = ""
-    movable: bool = False
-    named: bool = False
-    weak: tuple[str, str] | None = None
-
-
-class Hop(NamedTuple):
-    """One step on the way of a value."""
-
-    path: str
-    start: int
-    end: int
-    note: str
-
-
-class Moving(NamedTuple):
-    """A piece of text that changes by itself; `loops` are those in whose bodies it was made."""
-
-    origin: Origin
-    hops: tuple[Hop, ...] = ()
-    loops: tuple[int, ...] = ()
-
-
-class Element(NamedTuple):
-    """One of the things a loop goes through.
-
-    Of something without order it tells nothing until it is gathered with the others; a `counter` is the reverse.
-    """
-
-    moving: Moving
-    loop: int
-    counter: bool = False
-
-
-class Gap(NamedTuple):
-    """Text that is not known; `fixed` where it is the same on every call."""
-
-    name: str = ""
-    fixed: bool = False
-
-
-class Slot(NamedTuple):
-    """A placeholder of a template that nothing has filled yet."""
-
-    name: str
-    path: str
-    start: int
-    end: int
-
-
-class Choice(NamedTuple):
-    """One of several texts, by a condition; something changes by itself in at least one of them."""
-
-    ways: tuple[tuple[Piece, ...], ...]
+_SHOWN = words(
+    """text content contents parts template prompt instruction instructions system system_prompt system_instruction
+    description function function_declarations parameters input_schema schema tools message messages title question
+    examples value values data"""
+)
+"""Fields of objects from outside that reach a prompt; others (ids, times, settings) are about the object."""
+_MOST_WEIGHT = 400
+"""Parts of a value that goes from call to call."""
 
 
 class Typed(NamedTuple):
@@ -101,10 +46,14 @@ class Typed(NamedTuple):
     path: str
 
 
-Piece = Union[str, Moving, Element, Gap, Slot, Choice]  # noqa: UP007 - recursive
+class Built(NamedTuple):
+    """Marks a text that a call puts together from what is no request: it may be anything but looked up."""
 
 
-_STIRRING = (Moving, Element, Slot, Choice)
+class Made(NamedTuple):
+    """Marks an object of a class from outside by its name: it has the fields that it was given, and prints as text."""
+
+    name: str
 
 
 class _Missing(Enum):
@@ -122,6 +71,9 @@ class Item(NamedTuple):
     when: Hop | None = None
 
 
+_set = object.__setattr__
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value.
@@ -133,7 +85,7 @@ class Value:
         fields: Keys with a known name of a mapping, or attributes of an object.
         marks: What moves its members as a whole: no order, or a window over them.
         ref: What it is a name of: a dotted name, a function, a class, an instance, a template.
-        stirs: Whether anything in it changes by itself.
+        stirs: Whether anything in it changes by itself; `weight`: of how many parts it is.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -142,16 +94,39 @@ class Value:
     fields: tuple[tuple[str, Value], ...] | None = None
     marks: tuple[Moving, ...] = ()
     ref: Hashable = None
-    stirs: bool = field(init=False, compare=False, default=False)
+    stirs: bool = field(init=False, compare=False, repr=False, default=False)
+    weight: int = field(init=False, compare=False, repr=False, default=1)
+    _hash: int = field(init=False, compare=False, repr=False, default=0)
+    _text: tuple[Piece, ...] | None = field(init=False, compare=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        stirs = (
-            bool(self.marks)
-            or any(isinstance(piece, _STIRRING) for piece in self.pieces)
-            or any(item.value.stirs for item in self.items or ())
-            or any(value.stirs for _, value in self.fields or ())
-        )
-        object.__setattr__(self, "stirs", stirs)
+        stirs, weight = bool(self.marks), 1 + len(self.marks)
+        for piece in self.pieces:
+            if not isinstance(piece, str):
+                stirs = stirs or isinstance(piece, STIRRING)
+            weight += weight_of(piece) if isinstance(piece, Choice) else 1
+        for item in self.items or ():
+            stirs = stirs or item.value.stirs
+            weight += item.value.weight
+        for _, value in self.fields or ():
+            stirs = stirs or value.stirs
+            weight += value.weight
+        _set(self, "stirs", stirs)
+        _set(self, "weight", weight)
+
+    def __hash__(self) -> int:
+        """Return its hash, which is counted once: values are part of what remembered calls are known by."""
+        if not self._hash:
+            own = hash((self.pieces, self.literal, self.items, self.fields, self.marks, self.ref))
+            _set(self, "_hash", own or 1)
+        return self._hash
+
+    @property
+    def text(self) -> tuple[Piece, ...]:
+        """What it prints as."""
+        if self._text is None:
+            _set(self, "_text", _text_of(self))
+        return self._text or ()
 
     @property
     def is_open(self) -> bool:
@@ -160,7 +135,7 @@ class Value:
             self.items is None
             and self.fields is None
             and not self.marks
-            and (self.ref is None or isinstance(self.ref, Typed))
+            and (self.ref is None or isinstance(self.ref, Typed | Built))
             and self.literal is MISSING
             and all(isinstance(piece, Gap) for piece in self.pieces)
         )
@@ -177,6 +152,8 @@ class Value:
 
 
 UNKNOWN = Value(pieces=(Gap(),))
+FIXED = Value(pieces=(Gap("a file", fixed=True),))
+"""Text of unknown length that is the same on every call."""
 NOTHING = Value(pieces=("None",), literal=None)
 
 
@@ -197,26 +174,47 @@ def listed(values: Iterable[Value], *, many: bool = False, marks: tuple[Moving, 
 
 def text_of(value: Value) -> tuple[Piece, ...]:
     """Return what a value prints as."""
+    return value.text
+
+
+def _text_of(value: Value) -> tuple[Piece, ...]:
     marks: tuple[Piece, ...] = tuple(mark for mark in value.marks if mark.origin.kind is not VolatileKind.WINDOW)
     if value.pieces:
         return (*marks, *value.pieces)
     found: list[Piece] = list(marks)
     for key, inner in value.fields or ():
-        found += [key, *text_of(inner)]
+        if value.ref is None or (not key.startswith("_") and (key in _SHOWN or not isinstance(value.ref, Made))):
+            found += [key, *inner.text]
     for item in value.items or ():
-        found += text_of(item.value)
+        found += item.value.text
     return bounded(tuple(found))
 
 
-def bounded(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Return pieces, of very many only what matters to the analysis."""
-    if len(pieces) <= _MOST_PIECES and sum(isinstance(piece, Choice) for piece in pieces) < _MOST_PIECES // 8:
-        return pieces
-    kept: dict[Piece, None] = {}
-    for piece in leaves(pieces):
-        if isinstance(piece, Moving | Element | Slot):
-            kept.setdefault(piece)
-    return (*list(kept)[:_MOST_PIECES], Gap())
+def light(value: Value, most: int = _MOST_WEIGHT) -> Value:
+    """Return a value without what is more than can be carried from call to call.
+
+    An object keeps its class, a list or mapping its lighter members, and what else changes by itself is kept as text.
+    """
+    if value.weight <= most:
+        return value
+    if value.fields is not None and value.ref is not None:
+        return Value(ref=value.ref)
+    items = fields = None
+    share = max(most // 8, 1)
+    if value.items is not None:
+        items = tuple(item._replace(value=light(item.value, share)) for item in value.items)
+    if value.fields is not None:
+        fields = tuple((key, light(inner, share)) for key, inner in value.fields)
+    found = Value(value.pieces, value.literal, items, fields, value.marks, value.ref)
+    return found if found.weight <= most else _gist(found, most)
+
+
+def _gist(value: Value, most: int) -> Value:
+    kept = dict.fromkeys(piece for piece in leaves(value.text) if not isinstance(piece, str))
+    pieces = (*list(kept)[: max(most // 4, 1)], Gap())
+    if value.items is not None:
+        return Value(items=(Item(Value(pieces=pieces), many=True),), marks=value.marks, ref=value.ref)
+    return Value(pieces=pieces, ref=value.ref)
 
 
 def joined(texts: Iterable[tuple[Piece, ...]], between: str = "") -> Value:
@@ -227,54 +225,6 @@ def joined(texts: Iterable[tuple[Piece, ...]], between: str = "") -> Value:
             found.append(between)
         found += text
     return Value(pieces=bounded(tuple(found)))
-
-
-def leaves(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Go through pieces, those of every way of a choice too."""
-    for piece in pieces:
-        if isinstance(piece, Choice):
-            for way in piece.ways:
-                yield from leaves(way)
-        else:
-            yield piece
-
-
-def _is_same(first: Piece, second: Piece) -> bool:
-    """Say whether two pieces are the same, however they got here."""
-    if first is second:
-        return True
-    if isinstance(first, Moving) and isinstance(second, Moving):
-        return first.origin == second.origin
-    return first == second
-
-
-def _ways(rest: tuple[tuple[Piece, ...], tuple[Piece, ...]]) -> tuple[tuple[Piece, ...], ...]:
-    """Return two ways as those of one choice, though they be choices themselves, each way once."""
-    found: list[tuple[Piece, ...]] = []
-    for way in rest:
-        inner = way[0].ways if len(way) == 1 and isinstance(way[0], Choice) else (way,)
-        found += (new for new in inner if not any(_are_same(new, known) for known in found))
-    return tuple(found)
-
-
-def _are_same(first: tuple[Piece, ...], second: tuple[Piece, ...]) -> bool:
-    return len(first) == len(second) and all(map(_is_same, first, second))
-
-
-def _choice(first: tuple[Piece, ...], second: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Return one of two texts, what they have in common at both ends kept apart."""
-    most = min(len(first), len(second))
-    head = next((index for index in range(most) if not _is_same(first[index], second[index])), most)
-    most -= head
-    tail = next((index for index in range(most) if not _is_same(first[-1 - index], second[-1 - index])), most)
-    rest = (first[head : len(first) - tail], second[head : len(second) - tail])
-    before, behind = first[:head], first[len(first) - tail :]
-    if not any(rest):
-        return first
-    if not any(isinstance(piece, _STIRRING) for way in rest for piece in way):
-        return (*before, *max(rest, key=constant_text), *behind)  # which of them it is makes no difference
-    whole = (*before, Choice(_ways(rest)), *behind)
-    return whole if sum(1 for _ in leaves(whole)) <= _MOST_PIECES else bounded(tuple(leaves(whole)))
 
 
 def _either_items(first: tuple[Item, ...], second: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -302,7 +252,7 @@ def either(first: Value, second: Value) -> Value:
         items = _either_items(first.items or (), second.items or ())
     if first.fields is not None or second.fields is not None:
         fields = _either_fields(first, second)
-    pieces = _choice(first.pieces, second.pieces) if first.pieces or second.pieces else ()
+    pieces = one_of_texts(first.pieces, second.pieces) if first.pieces or second.pieces else ()
     marks = first.marks if first.marks == second.marks else tuple(dict.fromkeys(first.marks + second.marks))
     return Value(pieces, MISSING, items, fields, marks, first.ref or second.ref)
 
@@ -334,21 +284,6 @@ def movings(value: Value) -> Iterator[Moving]:
         yield from movings(inner)
 
 
-Change = Callable[[Piece], Union[Piece, None]]  # noqa: UP007
-
-
-def _pieces_mapped(pieces: tuple[Piece, ...], change: Change) -> tuple[Piece, ...]:
-    found: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, Choice):
-            found.append(Choice(tuple(_pieces_mapped(way, change) for way in piece.ways)))
-        elif isinstance(piece, str):
-            found.append(piece)
-        elif (changed := change(piece)) is not None:
-            found.append(changed)
-    return tuple(found)
-
-
 def mapped(value: Value, change: Change) -> Value:
     """Return a value with every piece that is no constant changed, or left out where `change` gives None."""
     if not value.stirs:
@@ -363,20 +298,9 @@ def mapped(value: Value, change: Change) -> Value:
         items = tuple(item._replace(value=mapped(item.value, change)) for item in value.items)
     if value.fields is not None:
         fields = tuple((key, mapped(inner, change)) for key, inner in value.fields)
-    pieces = _pieces_mapped(value.pieces, change)
+    pieces = pieces_mapped(value.pieces, change)
     literal = value.literal if pieces == value.pieces else MISSING
     return Value(pieces, literal, items, fields, tuple(marks), value.ref)
-
-
-def spliced(pieces: tuple[Piece, ...], change: Callable[[Piece], Iterable[Piece]]) -> tuple[Piece, ...]:
-    """Return pieces with each, in every way of a choice too, replaced by others."""
-    found: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, Choice):
-            found.append(Choice(tuple(spliced(way, change) for way in piece.ways)))
-        else:
-            found += change(piece)
-    return bounded(tuple(found))
 
 
 def moved(value: Value, change: Callable[[Moving], Piece | None]) -> Value:
@@ -422,14 +346,3 @@ def keys_sorted(value: Value) -> Value:
         value = settled(value)
         fields = tuple((key, keys_sorted(inner)) for key, inner in value.fields or ())
     return replace(value, items=items, fields=fields)
-
-
-def constant_text(pieces: Iterable[Piece]) -> int:
-    """Return how many characters of constant text there are, of a choice the most."""
-    total = 0
-    for piece in pieces:
-        if isinstance(piece, str):
-            total += len(piece)
-        elif isinstance(piece, Choice):
-            total += max((constant_text(way) for way in piece.ways), default=0)
-    return total

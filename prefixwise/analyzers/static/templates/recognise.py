@@ -22,6 +22,8 @@ _SECTION = re.compile(
     r"""|\{\{[\w.]+(?:\s+(?:[\w.@]+|"[^"{}\n]*"|'[^'{}\n]*')){1,5}\s*\}\}|\{\{\{\s*[\w.]+\s*\}\}\}"""
 )
 _GO = re.compile(r"\{\{-?\s*(?:if|range|with|template|define|block)\s+[^{}]*\}\}|\{\{-?\s*end\s*-?\}\}")
+_LISTED = re.compile(r"(?<!\{)\{[^\W\d][\w ]*(?:,\s*[\w ]+)+\}(?!\})")
+"""A list in braces, which `format` would refuse: here braces are text."""
 _SIMPLE = ((Syntax.BRACES, "{{"), (Syntax.DOLLAR, "${"), (Syntax.FORMAT, "{"), (Syntax.PERCENT, "%("))
 
 
@@ -70,7 +72,7 @@ def _by_text(text: str, literal: list[tuple[int, int]]) -> Recognised:
         if places and syntax is Syntax.BRACES and text.count("{") > 2 * text.count("{{"):
             # In a text for `format` two braces are one that is meant.
             syntax = Syntax.FORMAT if simple_places(text, Syntax.FORMAT, Regions(literal)) > places else syntax
-        if places:
+        if places and not (syntax is Syntax.FORMAT and _outside(_LISTED, text, literal)):
             return Recognised(syntax, guessed=True)
     return Recognised(Syntax.NONE, guessed=True)
 

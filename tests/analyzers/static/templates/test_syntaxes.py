@@ -59,6 +59,7 @@ READ = {
     "handlebars guessed by a section": ("a.txt", "{{#if a}}{{b}}{{/if}}", "b"),
     "format": ("a.txt", "Hi {user_name}, {a.b} {c[d]} {e!r} {f:.2f} {now:%H:%M} {{g}}", "user_name a.b c[d] e f now"),
     "format of an index": ("a.txt", "Hi {0} {name}", "name"),
+    "format beside a written set": ("a.txt", "Rooms: {{kitchen, bath}}. Answer: {room}", "room"),
     "percent": ("a.txt", "Hi %(user_name)s, 100%% of %(a)d", "user_name a"),
     "dollar": ("a.txt", "Hi ${user.name}, ${now()} $x $${a}", "user.name now()"),
 }
@@ -78,6 +79,7 @@ TEXT = {
     "a directive": ("a.md", ":::{now}\nRead on.\n:::"),
     "nothing": ("a.md", "Be brief. 100 % of it."),
     "a set": ("a.txt", "the set {a, b, now} and {}"),
+    "sets, one of which has one member": ("a.txt", "Rooms: {kitchen,  bath room, hall}. Answer: {kitchen}"),
     "braces without a name": ("a.md", "{{ }} and {{ 'now' }} and {{ 1 + 2 }} and {{ two words }}"),
 }
 
