@@ -116,6 +116,10 @@ def built(body: str, head: str = "") -> str:
             '    return "".join(path.name for path in Path("notes").iterdir()) + RULES',
             '    return "".join(path.name for path in sorted(Path("notes").iterdir())) + RULES',
         ),
+        (
+            '    return "".join(path.name for path in resources.files("notes").iterdir()) + RULES',
+            '    return "".join(path.name for path in sorted(resources.files("notes").iterdir(), key=str)) + RULES',
+        ),
         ('    return ", ".join(list(words)[:9]) + RULES', '    return ", ".join(sorted(words)[:9]) + RULES'),
         (
             '    return ", ".join(list(set(found))[:9]) + RULES',
