@@ -32,7 +32,7 @@ def in_fixed_order(found: Volatile, bench: Bench) -> Mended | None:
     if node is None or tree.binds("sorted"):
         return None
     if _is_listing(node):
-        in_package = "files" in path_of(node.func).split(".")  # of a zipped one the members cannot be compared
+        in_package = "files" in path_of(node).split(".")  # of a zipped one the members cannot be compared
         walked = _is_walked(tree, node) or _is_list(tree, node)
         return _around(found, tree, node, plain=not in_package) if walked else None
     if not _is_walked(tree, node) or not is_set(tree, node):
