@@ -271,6 +271,8 @@ def test_a_listing_in_a_script_is_sorted() -> None:
         '      { role: "user", content: question }],\n  });\n'
     )
     assert fixed("ask.ts", script % (RULES, "")) == script % (RULES, ".sort()")
+    elsewhere = script.replace('readdirSync("notes")', 'readdirSync("notes", options)') % (RULES, "")
+    assert fixed("ask.ts", elsewhere) == elsewhere
 
 
 @pytest.mark.parametrize("path", ["prompts/desk.md", "prompts/desk.txt", "prompts/desk.j2"])
