@@ -205,7 +205,7 @@ def lint(
     )
     files = files_of(asked)
     written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
-    refuse_overwriting(written, [file.path for file in files.found])
+    refuse_overwriting(written, [file.path for file in files.found], silencing.read)
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit

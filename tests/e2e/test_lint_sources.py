@@ -61,7 +61,9 @@ def test_files_are_shown_with_why(run: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text("{}")
     document = run(["lint", tmp_path, "--show-files", "--json"]).check(0).json()
     assert [one["path"] for one in document["values"]["found"]] == ["builder.py"]
-    assert document["values"]["left_out"] == [{"path": "notes.json", "why": "no log of a recognised format"}]
+    assert document["values"]["left_out"] == [
+        {"path": "notes.json", "why": "no log of a recognised format", "named": False}
+    ]
 
 
 def test_nothing_to_lint_is_exit_code_3(run: Any, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from prefixwise.analyzers.static.file_kinds import (
     says_prompt,
 )
 from prefixwise.analyzers.static.ignored import IgnoreRules, Rules, patterns, rules_above
+from prefixwise.analyzers.static.repositories import Repositories
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.sources import STDIN, is_readable
 
@@ -34,6 +35,7 @@ _LEFT_FOLDERS = {
     **dict.fromkeys(("__pycache__", "htmlcov", "build", "dist"), "made by a tool"),
     "venv": "a virtual environment",
 }
+_NEVER_INCLUDED = frozenset({".git", ".hg", ".svn", ".jj"})
 _SIGNS = {
     "pyvenv.cfg": "a virtual environment",
     "conda-meta": "a virtual environment",
@@ -51,10 +53,11 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A file, or a folder with `/` at its end, that is not linted, and why."""
+    """A file, or a folder with `/` at its end, that is not linted, and why; `named`: although it was named."""
 
     path: str
     why: str
+    named: bool = False
 
     @property
     def unreadable(self) -> bool:
@@ -190,6 +193,7 @@ class _Search:
         self.found: dict[str, Found] = {}
         self.beside: dict[str, Found] = {}
         self.left: dict[str, LeftOut] = {}
+        self._repositories = Repositories()
         self._selection = selection
         self._compiled: dict[Selection, _Patterns] = {}
         self._sifted: dict[str, tuple[IgnoreRules, str]] = {}
@@ -203,14 +207,14 @@ class _Search:
         if self._selection is not None:
             why = self._why_excluded(absolute)
             if why:
-                self.left.setdefault(absolute, LeftOut(shown, why))
+                self.left.setdefault(absolute, LeftOut(shown, why, named=True))
                 return
         self.found.setdefault(_real(absolute), Found(shown, kind(path, shown.rpartition("/")[2]), "named"))
 
     def takes(self, shown: str, text: bytes) -> bool:
         """Say whether a file would be taken if it held this text and its folder were gone through."""
-        kind, _, unsure = by_name(shown)
         absolute = _slashed(os.path.abspath(shown))
+        kind, _, unsure = by_name(self._repositories.inside(absolute, shown))
         included = self._matches(self._patterns(_real(os.path.dirname(absolute))).include, absolute)
         if (kind in (None, FileKind.LOG) and not included) or is_binary(text) or len(text) > LARGEST:
             return False
@@ -224,12 +228,11 @@ class _Search:
         return included or not unsure or kind is not FileKind.TEMPLATE or says_prompt(text)
 
     def _why_excluded(self, absolute: str, *, named: bool = True) -> str:
-        folder = os.path.dirname(absolute)
-        configured = self._patterns(_real(folder))
+        folder = _real(os.path.dirname(absolute))
+        configured = self._patterns(folder)
         if named and not configured.force_exclude:
             return ""
-        absolute = f"{_real(folder)}/{os.path.basename(absolute)}"
-        folder = os.path.dirname(absolute)
+        absolute = f"{folder.rstrip('/')}/{os.path.basename(absolute)}"
         above = [folder]
         while os.path.dirname(above[-1]) != above[-1]:
             above.append(os.path.dirname(above[-1]))
@@ -306,6 +309,8 @@ class _Search:
         return self._compiled[selection]
 
     def _why_folder_left(self, name: str, path: str, rules: IgnoreRules, configured: _Patterns) -> str:
+        if name in _NEVER_INCLUDED:
+            return "a hidden folder"
         if name.startswith("."):
             return "" if _is_included_below(path, configured.include) else "a hidden folder"
         if name in _LEFT_FOLDERS:
@@ -340,7 +345,7 @@ class _Search:
         if entry.is_symlink() and os.path.isdir(path):
             self._leave(path, shown, "a link to a folder")
             return
-        kind, why, unsure = by_name(shown)
+        kind, why, unsure = by_name(self._repositories.inside(path, shown))
         included = self._matches(configured.include, path) or (self._every_text and is_text_name(entry.name))
         if kind is None and not included:
             self._leave(path, shown, why)

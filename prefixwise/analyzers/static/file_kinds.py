@@ -89,7 +89,7 @@ class ByName(NamedTuple):
 
 
 def by_name(path: str) -> ByName:
-    """Say what the name of a file in a folder says of it; `path` has `/` and begins at the folder that was named."""
+    """Say what the name of a file in a folder says of it; `path` has `/` and begins at its repository."""
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name[1:] else ""
     kind = _BY_SUFFIX.get(suffix)

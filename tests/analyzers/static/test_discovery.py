@@ -322,6 +322,13 @@ def test_include_and_exclude(here: Path) -> None:
     assert ".github/workflows/ci.yaml" in left
 
 
+def test_nothing_of_version_control_is_included(here: Path) -> None:
+    plant(here, {".git/hooks/update.sample": "Now: $(date)", ".github/prompts/review.md": "Review.", "a.txt": "A."})
+    discovered = discover(["."], lambda _: Selection(include=("/**",)))
+    assert sorted(kinds(discovered)) == [".github/prompts/review.md", "a.txt"]
+    assert whys(discovered)[".git/"] == "a hidden folder"
+
+
 def test_exclusions_hold_for_named_files_where_that_is_asked_for(here: Path) -> None:
     plant(here, {".gitignore": "gen.py\n", "gen.py": "prompt = 1", "old/a.py": "prompt = 1", "b.py": "prompt = 1"})
     names = ["gen.py", "old/a.py", "b.py"]
@@ -437,3 +444,19 @@ def test_a_large_tree_is_gone_through_fast(here: Path) -> None:
     discovered = discover(["."])
     assert time.process_time() - start < 2
     assert len(discovered.beside) == 2000
+
+
+def test_a_repository_is_the_same_from_each_of_its_folders_and_wherever_it_lies(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = here / "prompts" / "ferry"
+    files = {"prompts/desk/a.md": "Be brief.", "notes.md": "Be long."}
+    plant(here, {**{f"prompts/ferry/{name}": text for name, text in files.items()}, "prompts/ferry/.git/HEAD": "ref"})
+    for folder, named, found in (
+        (root, ".", "prompts/desk/a.md"),
+        (root / "prompts" / "desk", ".", "a.md"),
+        (here, "prompts/ferry", "prompts/ferry/prompts/desk/a.md"),
+        (here, root.as_posix(), f"{root.as_posix()}/prompts/desk/a.md"),
+    ):
+        monkeypatch.chdir(folder)
+        assert list(kinds(discover([named]))) == [found]
