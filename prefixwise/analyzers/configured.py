@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -11,6 +12,7 @@ from prefixwise.analyzers.static.context import Outside, PromptContext
 from prefixwise.analyzers.static.discovery import Selection
 from prefixwise.analyzers.static.ignored import Rules, patterns
 from prefixwise.analyzers.static.templates.parts import Syntax, syntax_named
+from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.config.nearest import Configuration, Configurations
 from prefixwise.core.errors import UserError
 
@@ -67,6 +69,13 @@ class Configured:
         told = PromptContext(provider=known.asked.named().provider)  # the model that the command names may tell it
         return msgspec.structs.replace(known, assumed=told.completed(assumed), version=version)
 
+    @property
+    def providers(self) -> frozenset[str]:
+        """The providers that were named, by the configurations that were asked for so far and by the command."""
+        contexts = [context for one in self._compiled.values() for _, context, _ in one.prompts]
+        contexts += [context for one in self._compiled.values() for context in (one.outside.asked, one.outside.assumed)]
+        return frozenset(context.provider for context in contexts if context.provider)
+
     def selection(self, folder: str) -> Selection:
         """Return which files are taken of those directly in a folder, given absolute and without links."""
         return self._made(self._configurations.of_folder(folder)).selection
@@ -79,6 +88,16 @@ class Configured:
         if key not in self._compiled:
             self._compiled[key] = _compiled(configuration, self._asked)
         return self._compiled[key]
+
+
+def unknown_providers(names: frozenset[str], book: Rulebook) -> Iterator[str]:
+    """Yield a note on each provider of which nothing is known, so that none of its rules can apply."""
+    engines = {system.id for system in book.systems()}
+    for name in sorted(names - engines):
+        if book.provider(name) is None:
+            near = difflib.get_close_matches(name.lower(), sorted({*book.providers, *engines}), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ", and no rule of a provider applies to its prompts"
+            yield f"nothing is known of a provider called {name[:100]!r}{hint}"
 
 
 def _compiled(configuration: Configuration, asked: PromptContext) -> _Compiled:

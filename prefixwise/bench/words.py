@@ -33,28 +33,46 @@ _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """Words of one token each, and the tokens of a prompt without any of them.
+    """Words whose tokens are known, and the tokens of a prompt without any of them.
 
     Attributes:
-        words: Without the space.
+        words: (word, tokens of a space and the word).
         around: Tokens of a prompt that has no word: template, nonce and instructions.
+        counted: Whether somebody counted; else each word is taken for one token.
     """
 
-    words: tuple[str, ...]
+    words: tuple[tuple[str, int], ...]
     around: int
+    counted: bool = True
 
     def text(self, tokens: int, seed: int | str) -> str:
         """Return words in random order so that the whole prompt has `tokens` tokens; the same seed, the same text.
 
         Raises:
-            UserError: The prompt is longer without any word.
+            UserError: No words make a prompt of that length.
         """
-        count = tokens - self.around
-        if count < 0:
+        left = tokens - self.around
+        reachable = _sums({cost for _, cost in self.words}, max(0, left))
+        if left < 0 or not reachable[left]:
             what = f"a prompt of {tokens} tokens cannot be made: {self.around} of them are around its text"
             raise UserError(what, help="ask for longer prompts")
         rng = random.Random(seed)  # noqa: S311 - not for secrets
-        return "".join(f" {word}" for word in rng.choices(self.words, k=count))
+        parts: list[str] = []
+        while left:
+            word, cost = rng.choice(self.words)
+            if cost <= left and reachable[left - cost]:
+                parts.append(f" {word}")
+                left -= cost
+        return "".join(parts)
+
+
+def _sums(costs: set[int], most: int) -> bytearray:
+    """Return of each number of tokens up to `most` whether words of these costs come to it."""
+    reachable = bytearray(most + 1)
+    reachable[0] = 1
+    for total in range(1, most + 1):
+        reachable[total] = any(cost <= total and reachable[total - cost] for cost in costs)
+    return reachable
 
 
 def nonce(run: str, item: int, attempt: int = 0) -> str:
@@ -68,31 +86,34 @@ def nonce(run: str, item: int, attempt: int = 0) -> str:
 
 
 async def vocabulary(count: Count) -> Vocabulary:
-    """Find out which words are one token, with about as many countings as there are words that are not.
+    """Find out what each word costs: with two countings where all are one token, else with one more for each.
 
     Args:
         count: Counts a prompt, framed as it will be sent, nonce and all.
 
     Raises:
-        UserError: Hardly any word is one token.
+        UserError: The tokens of words do not add up.
     """
     around = await count("")
-    words = await _single(count, around, _CANDIDATES)
-    if len(words) < len(_CANDIDATES) // 4:
+    if await count(_words(_CANDIDATES)) - around == len(_CANDIDATES):
+        return Vocabulary(tuple((word, 1) for word in _CANDIDATES), around)
+    costs = [(word, await count(f" {word}") - around) for word in _CANDIDATES]
+    cheap = sorted((cost, word) for word, cost in costs if cost > 0)
+    ones = tuple((word, cost) for cost, word in cheap if cost == 1)
+    words = ones if len(ones) >= len(_CANDIDATES) // 4 else tuple((word, cost) for cost, word in cheap)
+    whole = await count(_words([word for word, _ in words])) - around
+    if not words or whole != sum(cost for _, cost in words):
         raise UserError(
-            f"only {len(words)} of {len(_CANDIDATES)} common words are one token here",
-            help="give the model's tokenizer with --tokenizer",
+            "the tokens of words do not add up here, so no prompt can have an exact length",
+            help="does something rewrite prompts on the way?",
         )
-    return Vocabulary(tuple(words), around)
+    return Vocabulary(words, around)
 
 
-async def _single(count: Count, around: int, words: Sequence[str]) -> list[str]:
-    """Return those of `words` that add one token each: all at once where they do, else by halves."""
-    added = await count("".join(f" {word}" for word in words)) - around
-    if added == len(words):
-        return list(words)
-    if len(words) == 1:
-        return []
-    half = len(words) // 2
-    first = await _single(count, around, words[:half])
-    return first + await _single(count, around, words[half:])
+def uncounted() -> Vocabulary:
+    """Return what is assumed where nobody counts: a token a word, and none around them."""
+    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), 0, counted=False)
+
+
+def _words(words: Sequence[str]) -> str:
+    return "".join(f" {word}" for word in words)

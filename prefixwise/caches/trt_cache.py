@@ -158,6 +158,9 @@ class TrtCache(Bookkeeping, PrefixCache):
             self._pool.detach(found.partial)
             self._pool.claim(found.partial, retention.of_block(len(found.full) * self.block_size))
             held.blocks.append(found.partial)
+        if found.partial and copy:
+            # Held from here on, or those that are brought back could push it out before it is copied.
+            self._pool.claim(found.partial, (found.partial.priority, found.partial.duration))
         for block in held.blocks:
             self._pool.onboard(block)
         if found.partial and copy:
@@ -283,10 +286,8 @@ class TrtCache(Bookkeeping, PrefixCache):
         return IDLE if self._pool.is_free(block) else RUNNING
 
     def _copy(self, source: PooledBlock, tokens: int) -> PooledBlock:
-        """Copy the first tokens of a block to a fresh one, which must not be the source itself: so it is held."""
-        retention = source.priority, source.duration
-        self._pool.claim(source, retention)
-        target = self._pool.take(*retention)
+        """Copy the first tokens of a block that is held, for otherwise it could be taken itself, to a fresh one."""
+        target = self._pool.take(source.priority, source.duration)
         self._pool.copy(source, target, tokens)
         self._pool.release(source)
         return target

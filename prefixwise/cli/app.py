@@ -14,13 +14,17 @@ from prefixwise.cli import (
     config,
     diff,
     explain,
+    generate,
     hitrate,
     init,
     lint,
     lock,
+    lsp,
+    models,
     providers,
     rules,
     schema,
+    serve,
     tokens,
     trace,
     why,
@@ -65,9 +69,13 @@ app.command("diff", epilog=_EPILOG)(diff.diff)
 app.command("tokens", epilog=_EPILOG)(tokens.tokens)
 app.command("trace", epilog=_EPILOG)(trace.trace)
 app.command("check", epilog=_EPILOG)(check.check)
+app.command("generate", epilog=_EPILOG)(generate.generate)
+app.command("serve", epilog=_EPILOG)(serve.serve)
+app.command("models", epilog=_EPILOG)(models.models)
 app.add_typer(bench.app, name="bench")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
+app.command("lsp", epilog=_EPILOG)(lsp.lsp)
 app.command("explain", epilog=_EPILOG)(explain.explain)
 app.command("config", epilog=_EPILOG)(config.config)
 app.command("init", epilog=_EPILOG)(init.init)

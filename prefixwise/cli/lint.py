@@ -29,6 +29,13 @@ def lint(
     show_files: Annotated[
         bool, typer.Option("--show-files", help="Say which files are read, and why others are not; lint nothing.")
     ] = False,
+    only_discovered: Annotated[
+        bool,
+        typer.Option(
+            "--only-discovered",
+            help="Leave out named files that would not be found in their folder: for hooks, which name every file.",
+        ),
+    ] = False,
     locked: Annotated[
         bool, typer.Option("--locked", help="Hold prompt files against prefixwise.lock (see prefixwise lock).")
     ] = False,
@@ -64,6 +71,14 @@ def lint(
         str | None,
         typer.Option(
             "--stdin-filename", metavar="PATH", help="Lint the text on standard input (-) as if it stood in this file."
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="DIR",
+            help="Name the line of these sources that fills in what moves in a log; repeatable.",
         ),
     ] = None,
     provider: o.Provider = None,
@@ -107,6 +122,7 @@ def lint(
       prefixwise lint requests.jsonl --fixed-copy mended.jsonl
       prefixwise lint . --write-baseline prefixwise-baseline.json
       prefixwise lint . --baseline prefixwise-baseline.json --since origin/main
+      prefixwise lint requests.jsonl --source .
       prefixwise lint logs/ --ignore tool-choice-changed --json --report markdown=lint.md
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from functools import partial
@@ -150,6 +166,7 @@ def lint(
         output_format=output_format,
         baseline=baseline,
         excerpts=excerpts,
+        source=source,
         jobs=jobs,
     )
     here = configured.here
@@ -184,10 +201,11 @@ def lint(
         silencing=silencing,
         unsaved=unsaved,
         text=text,
+        only_discovered=only_discovered,
     )
     files = files_of(asked)
     written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
-    refuse_overwriting(written, [file.path for file in files.found])
+    refuse_overwriting(written, [file.path for file in files.found], silencing.read)
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit

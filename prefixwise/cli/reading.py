@@ -112,17 +112,23 @@ def _read(
         gc.enable()
 
 
-def refuse_overwriting(outputs: Sequence[Path], paths: Sequence[str]) -> None:
-    """Raise UserError where a file to be written is one of the inputs."""
+def refuse_overwriting(outputs: Sequence[Path], paths: Sequence[str], known: Sequence[Path] = ()) -> None:
+    """Raise UserError where a file to be written is one of the inputs, of files that are `known`, or written twice."""
     import os
 
     from prefixwise.core.errors import UserError
     from prefixwise.corpus.sources import find_files
 
-    inputs = {os.path.realpath(path) for path in find_files(paths)} if outputs else set()
+    inputs = {os.path.realpath(path) for path in find_files(paths)} if outputs and paths else set()
+    inputs.update(map(os.path.realpath, known))
+    written = set[str]()
     for output in outputs:
-        if os.path.realpath(output) in inputs:
+        place = os.path.realpath(output)
+        if place in inputs:
             raise UserError("the output would overwrite an input", str(output), "write to another file")
+        if place in written:
+            raise UserError("two outputs go to one file", str(output), "give each its own path")
+        written.add(place)
 
 
 def standard_input() -> io.BufferedReader:

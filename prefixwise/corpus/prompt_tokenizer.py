@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -44,10 +45,18 @@ class PromptTokenizer(abc.ABC):
         self.prepends = False
         self.cuts_lines = False
         self._special = SpecialTokens((), ())
+        self._control: frozenset[str] = frozenset()
 
     def set_special_tokens(self, tokens: Iterable[str], cuts: Iterable[str]) -> None:
         """Set which tokens are recognised in prompts, and at which of them prompts are cut."""
-        self._special = SpecialTokens(tokens, cuts)
+        self._control = frozenset(cuts)
+        self._special = SpecialTokens(tokens, self._control)
+
+    @functools.cached_property
+    def control_ids(self) -> frozenset[int]:
+        """Ids of the tokens that structure a prompt and are no text of an answer."""
+        encoded = (array("I", self.encode_prompt(token)) for token in self._control)
+        return frozenset(ids[0] for ids in encoded if len(ids) == 1)
 
     @property
     def note(self) -> str:

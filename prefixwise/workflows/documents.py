@@ -21,6 +21,8 @@ from prefixwise.bench.ttft.report import BENCH_TTFT
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
+from prefixwise.engine.generate_report import GENERATE
+from prefixwise.engine.models_report import MODELS
 
 
 class SchemaName(msgspec.Struct, frozen=True):
@@ -47,9 +49,11 @@ _ALL = (
     DIFF,
     EXPLAIN,
     FILES,
+    GENERATE,
     HITRATE,
     LINT,
     LOCKED,
+    MODELS,
     PROVIDERS,
     RULES_LIST,
     SCHEMAS,

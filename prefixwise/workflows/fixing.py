@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -114,6 +115,10 @@ def _written(fixed: FixedSources) -> Iterator[str]:
         try:
             if Path(path).read_bytes() != fixed.before[path].encode("utf-8"):
                 yield f"{path}: not mended: it changed while it was looked at"
+                continue
+            # Its folder may allow to replace it all the same.
+            if not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK):
+                yield f"{path}: not mended: it is read-only"
                 continue
             write_whole(Path(path), text.encode("utf-8"))
         except OSError as problem:

@@ -7,18 +7,18 @@ silences them stands in `silencing`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from prefixwise.analyzers.configured import Configured
+from prefixwise.analyzers.configured import Configured, unknown_providers
 from prefixwise.analyzers.fixes.report import with_shown_edits
 from prefixwise.analyzers.lint.report import Judged, lint_report
 from prefixwise.analyzers.lint.run import Linted, lint_log
-from prefixwise.analyzers.static.discovery import Discovered, discover, discover_unsaved
+from prefixwise.analyzers.static.discovery import Discovered, LeftOut, discover, discover_unsaved
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.analyzers.static.files_report import source_files
 from prefixwise.analyzers.static.lint import LintedSources, SourceKind, lint_sources
@@ -33,7 +33,10 @@ from prefixwise.core.report import Report, SourceText
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
+from prefixwise.workflows.locating import with_sources
 from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
+
+_MOST_EXCLUDED = 10
 
 ReadLogs: TypeAlias = Callable[[list[str]], AbstractContextManager[tuple[Corpus, Again]]]
 """Opens logs: gives the corpus with outlines, and what reads its requests again."""
@@ -53,6 +56,8 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         silencing: Which findings are not to be told.
         unsaved: Path under which the text on standard input is linted, '' where that is a log or nothing.
         text: That text.
+        only_discovered: Whether files that are named are taken only where they would be found in their folder. That
+            nothing is left then is no error.
     """
 
     paths: tuple[str, ...]
@@ -65,6 +70,7 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
     silencing: Silencing = Silencing()
     unsaved: str = ""
     text: bytes = b""
+    only_discovered: bool = False
 
     @property
     def given(self) -> dict[str, bytes]:
@@ -102,7 +108,7 @@ def files_of(asked: LintAsked) -> Discovered:
     """Return the files to lint. Raises UserError where a name leads to nothing."""
     if asked.unsaved:
         return discover_unsaved(asked.unsaved, asked.configured.selection)
-    return discover(asked.paths, asked.configured.selection)
+    return discover(asked.paths, asked.configured.selection, only_discovered=asked.only_discovered)
 
 
 class LintRun(msgspec.Struct, frozen=True):
@@ -137,7 +143,8 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
         UserError: There is nothing to lint, or something of what is asked cannot be.
     """
     asked.silencing.check()
-    if not files.found:
+    excluded = [left for left in files.left_out if left.named]
+    if not files.found and not excluded and not asked.only_discovered:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
     book = Rulebook(asked.settings.rules)
     lock = None if asked.lock is None else read_lock(asked.lock)
@@ -152,9 +159,20 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
     report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
-    notes = (*report.notes, *(note for one in outcomes for note in one.notes))
+    unknown = unknown_providers(asked.configured.providers, book)
+    unread = (f"{left.path}: {left.why}" for left in files.left_out if left.unreadable)
+    said = (*unknown, *unread, *_excluded(excluded))
+    notes = (*report.notes, *said, *(note for one in outcomes for note in one.notes))
     report = msgspec.structs.replace(report, blocks=blocks, notes=notes, sources=tuple(_unsaved(given)))
     return LintRun(report, mended.patch if mended else "", refused=copy is not None and copy.refused)
+
+
+def _excluded(named: Sequence[LeftOut]) -> Iterator[str]:
+    """Yield what is said of files that were named, and are left out as the configuration has it."""
+    if len(named) > _MOST_EXCLUDED:
+        yield f"left out: {len(named):,} files that were named (force-exclude; see --show-files)"
+    else:
+        yield from (f"{left.path}: left out, {left.why} (force-exclude)" for left in named)
 
 
 def _unsaved(given: Mapping[str, bytes]) -> Iterator[SourceText]:
@@ -218,6 +236,7 @@ def _logs(
         return None, None
     with read_logs(logs) as (corpus, again):
         linted = lint_log(corpus, again, asked.configured.rules_of_any(logs), book, asked.excerpts)
+        linted = with_sources(linted, again, asked.settings.source, asked.configured.selection)
         if asked.fixed_copy is None:
             return linted, None
         known = msgspec.structs.replace(asked.silencing, write=None, update=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ from prefixwise.analyzers.suppress.baseline import (
     Known,
     baseline_of,
     baseline_text,
+    followed,
     read_baseline,
     removable,
     renewed,
@@ -34,6 +35,7 @@ from prefixwise.core.finding import Finding
 Save: TypeAlias = Callable[[Path, str], None]
 """Writes a file, whole or not at all."""
 
+_MOST_RENAMED = 5
 _LOCKED = "prompt-version-unbumped"
 
 
@@ -57,6 +59,11 @@ class Silencing(msgspec.Struct, frozen=True, kw_only=True):
         """The files that are written."""
         path = self.write or (self.baseline if self.update else None)
         return () if path is None else (path,)
+
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """The files that are read and not written."""
+        return () if self.baseline is None or self.written else (self.baseline,)
 
     def check(self) -> None:
         """Raise UserError where two of these do not go together."""
@@ -147,6 +154,7 @@ class _LookedAt:
     def __init__(self, looked: Looked, ran: Ran, unsure: frozenset[str], baseline: Path) -> None:
         paths = (file.path for file in (*looked.linted, *looked.beside) if file.path not in unsure)
         self._paths = {os.path.realpath(path): path for path in paths}
+        self.rules = ran.of
         self._ran = ran
         self._folder = baseline.parent
         skipped = looked.sources.inputs if looked.sources is not None else ()
@@ -167,23 +175,33 @@ def _against_baseline(
     sifted: Sifted, path: Path, asked: Silencing, looked_at: _LookedAt, save: Save, notes: list[str]
 ) -> Sifted:
     """Return findings without those that the baseline knows; writes it, if asked to."""
+    renamed: dict[str, str] = {}
     if asked.write is not None:
         old = read_baseline(path) if path.exists() else Baseline(Counter(), path)
         baseline = renewed(old, baseline_of(sifted.kept, path), looked_at)
         _save(baseline, save)
         notes.append(f"{path}: {_counted(baseline.counts.total(), 'finding')} written; from now on they are known")
     else:
-        baseline = read_baseline(path)
+        baseline, renamed = followed(read_baseline(path), sifted.kept, looked_at.rules)
+        notes += _renamed(renamed)
     against, left = sift_baseline(sifted.kept, baseline)
     gone = removable(left, looked_at)
-    if gone and asked.update:
+    if asked.update and (gone or renamed):
         _save(Baseline(baseline.counts - gone, path), save)
-        notes.append(f"{path}: {_counted(gone.total(), 'finding')} taken out that are not there any more")
+        taken = f"{_counted(gone.total(), 'finding')} taken out that are not there any more"
+        notes.append(f"{path}: {taken}" if gone else f"{path}: {_counted(len(renamed), 'file')} under new names")
     elif gone and asked.write is None:
         notes.append(
             f"{path}: {_counted(gone.total(), 'finding')} can be removed, not being there any more (--update-baseline)"
         )
     return Sifted(against.kept, (*sifted.hidden, *against.hidden))
+
+
+def _renamed(names: Mapping[str, str]) -> Iterator[str]:
+    if len(names) > _MOST_RENAMED:
+        yield f"{_counted(len(names), 'file')} that the baseline knows are gone, and known under new names"
+    else:
+        yield from (f"{new}: known as {old}, which is gone: renamed" for old, new in sorted(names.items()))
 
 
 def _save(baseline: Baseline, save: Save) -> None:

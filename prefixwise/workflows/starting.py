@@ -17,7 +17,7 @@ def started(folder: Path = Path(), *, pyproject: bool = False) -> tuple[Path, by
         pyproject: Whether it goes into the pyproject.toml that is there.
 
     Raises:
-        UserError: There is a configuration already, or no pyproject.toml to add to.
+        UserError: There is a configuration already, or no pyproject.toml that can be added to.
     """
     own, shared = folder / OWN_NAME, folder / SHARED_NAME
     if own.exists() or own.is_symlink():
@@ -34,4 +34,16 @@ def started(folder: Path = Path(), *, pyproject: bool = False) -> tuple[Path, by
     before = shared.read_bytes()
     line_end = b"\r\n" if b"\r\n" in before else b"\n"
     gap = line_end if not before or before.endswith(b"\n") else line_end * 2
-    return shared, before + gap + starter(section=True).encode().replace(b"\n", line_end)
+    after = before + gap + starter(section=True).encode().replace(b"\n", line_end)
+    _check(after, str(shared))
+    return shared, after
+
+
+def _check(data: bytes, shown: str) -> None:
+    """Raise UserError where a file would not be TOML with what is added to it."""
+    import tomllib
+
+    try:
+        tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as problem:
+        raise UserError(f"the file is not TOML: {problem}", shown, "nothing was added; mend it first") from None

@@ -106,6 +106,13 @@ def test_a_server_that_counts_nothing_leaves_labels_unknown(tmp_path):
     assert pairs_of(rows, 128, reported=True) == []
 
 
+def test_a_server_that_does_not_even_count_prompts_is_measured_in_words(tmp_path):
+    found, rows, _ = asyncio.run(ran(tmp_path / "r.jsonl", plan_of(lengths=(128,)), faults=Faults(usage=False)))
+    assert not found.words.counted
+    assert {row.prompt for row in rows} == {None}
+    assert len(pairs_of(rows, 128, reported=False)) == 8
+
+
 def test_no_cache_is_seen_as_misses(tmp_path):
     found, rows, _ = asyncio.run(
         ran(tmp_path / "r.jsonl", plan_of(lengths=(64,), design=Design(2, 1, 0, 2)), faults=Faults(caches=False))

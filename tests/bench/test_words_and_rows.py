@@ -35,6 +35,7 @@ def test_prompts_have_exactly_the_length_asked_for(encoding):
     count = Counter(encoder(encoding))
     words = asyncio.run(vocabulary(count))
     assert len(words.words) > 70
+    assert {cost for _, cost in words.words} == {1}
     for tokens in (128, 1024, 2048):
         assert asyncio.run(count(words.text(tokens, "item 1"))) == tokens
     assert words.text(128, 1) == words.text(128, 1) != words.text(128, 2)
@@ -47,13 +48,21 @@ def test_words_of_several_tokens_are_left_out():
     count = Counter(encode)
     words = asyncio.run(vocabulary(count))
     assert words.words
-    assert not any(len(word) == 5 for word in words.words)
+    assert not any(len(word) == 5 for word, _ in words.words)
     assert asyncio.run(count(words.text(300, 1))) == 300
 
 
-def test_a_tokenizer_of_bytes_is_refused():
-    with pytest.raises(UserError, match="common words are one token"):
-        asyncio.run(vocabulary(Counter(lambda text: text.encode())))
+@pytest.mark.parametrize("tokens", [100, 101, 102, 103, 1000])
+def test_a_vocabulary_of_bytes_makes_exact_prompts_too(tokens):
+    count = Counter(lambda text: text.encode())
+    words = asyncio.run(vocabulary(count))
+    assert asyncio.run(count(words.text(tokens, 1))) == tokens
+    assert words.text(tokens, 1) != words.text(tokens, 2)
+
+
+def test_tokens_that_do_not_add_up_are_refused():
+    with pytest.raises(UserError, match="do not add up"):
+        asyncio.run(vocabulary(Counter(lambda text: text[: len(text) // 3])))
 
 
 def test_a_prompt_shorter_than_its_frame_is_refused():

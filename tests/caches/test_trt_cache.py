@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from typing import cast
+
 import pytest
 from support.served import held, run
 
 from prefixwise.caches.events import Demoted, Event, Loaded
+from prefixwise.caches.prefix_cache import BlockTable
+from prefixwise.caches.requests import blocks_for, new_blocks
 from prefixwise.caches.stores import MemoryStore
 from prefixwise.caches.trt_cache import TrtCache
 from prefixwise.caches.trt_pool import Retention, RetentionRange
@@ -117,3 +122,35 @@ def test_priorities_lie_between_0_and_100() -> None:
     with pytest.raises(ValueError, match="0 to 100"):
         cache.lock(cache.match([1]), priority=101)
     assert cache.running() == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_request_finds_is_what_was_computed(seed: int) -> None:
+    draw = random.Random(seed)
+    device: MemoryStore[int] = MemoryStore()
+    cache = TrtCache(10, 4, host_blocks=6, device=device, host=MemoryStore())
+    running: list[tuple[BlockTable, list[int]]] = []
+    prompts: list[list[int]] = [[]]
+    found = 0
+    for _ in range(300):
+        while len(running) > draw.randint(0, 2):
+            table, tokens = running.pop(draw.randrange(len(running)))
+            cache.release(table, tokens)
+        base = draw.choice(prompts)
+        tokens = base[: draw.randint(0, len(base))] + [draw.randrange(3) for _ in range(draw.randint(1, 8))]
+        tokens = tokens[:20]
+        match = cache.match(tokens)
+        if new_blocks(match, 4) > cache.available(match):
+            continue
+        prompts = [*prompts[-8:], tokens]
+        table = cache.lock(match)
+        read = [token for block in table.blocks for token in cast("list[int]", device.get(block))]
+        assert read[: table.cached_tokens] == tokens[: table.cached_tokens]
+        found += table.cached_tokens
+        cache.take(table, blocks_for(len(tokens), 4) - len(table.blocks))
+        for index, block in enumerate(table.blocks):
+            device.put(block, tokens[4 * index : 4 * index + 4])
+        cache.commit(table, tokens)
+        running.append((table, tokens))
+        cache.check_integrity()
+    assert found > 300

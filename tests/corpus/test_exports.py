@@ -35,7 +35,7 @@ def lines(*records: Any) -> bytes:
 
 
 def marks(corpus: Corpus) -> list[Mark]:
-    return [Mark(bits) for bits in corpus.rows.marks]
+    return list(corpus.rows.marks)
 
 
 # -- which format a file is of ----------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_refused_calls_and_hits_of_the_gateway_are_left_out_and_counted(tmp_path
         ),
     )
     assert corpus.inputs[0].left_out == (("answered by the gateway's own cache", 1), ("failed", 1))
-    assert marks(corpus) == [Mark(0), Mark.ABORTED]
+    assert marks(corpus) == [0, Mark.ABORTED]
     assert corpus.inputs[0].records == 4
 
 
@@ -133,7 +133,7 @@ def test_text_that_the_exporter_cut_or_blotted_out_is_marked(tmp_path: Path) -> 
             spend(request_id="r3", messages=[{"role": "user", "content": "Write [REDACTED] for each name."}]),
         ),
     )
-    assert marks(corpus) == [Mark.CUT, Mark.REDACTED, Mark(0)]
+    assert marks(corpus) == [Mark.CUT, Mark.REDACTED, 0]
 
 
 def test_json_columns_of_a_database_export_are_unpacked(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_vllm_log_joins_prompts_answers_and_aborts(tmp_path: Path) -> None:
     assert corpus.inputs[0].format == "vllm-log"
     assert list(rows.prompt_tokens) == [4, 1]
     assert [rows.end[0] - rows.start[0], rows.end[1] - rows.start[1]] == [3, 1]
-    assert marks(corpus) == [Mark(0), Mark.ABORTED]
+    assert marks(corpus) == [0, Mark.ABORTED]
     assert [rows.namespaces[number].adapter for number in rows.namespace] == [None, "desk"]
 
 
@@ -288,7 +288,7 @@ def test_an_sglang_log_tells_what_was_cut_and_what_never_finished(tmp_path: Path
     rows = corpus.rows
     assert (list(rows.prompt_tokens), list(rows.reported_cached)) == ([3, 1], [1, -1])
     assert (rows.start[0], rows.end[0]) == (T0, T0 + 2)
-    assert marks(corpus) == [Mark(0), Mark.ABORTED | Mark.CUT]
+    assert marks(corpus) == [0, Mark.ABORTED | Mark.CUT]
 
 
 # -- tables and compression ------------------------------------------------------------------------------------------

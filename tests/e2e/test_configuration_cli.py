@@ -143,6 +143,15 @@ def test_init_writes_a_configuration_that_sets_nothing_and_overwrites_nothing(ru
     assert not (tmp_path / "pyproject.toml").exists()
 
 
+@pytest.mark.parametrize("broken", [b"[project\n", b"[project]\nname = '\xff'\n", b"[tool]\nprefixwise = 1\n"])
+def test_init_adds_nothing_to_a_pyproject_that_is_no_toml_or_would_be_none(
+    run: Any, tmp_path: Path, broken: bytes
+) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(broken)
+    run(["init", "--pyproject"]).check(2)
+    assert (tmp_path / "pyproject.toml").read_bytes() == broken
+
+
 def test_init_adds_a_section_to_pyproject(run: Any, tmp_path: Path) -> None:
     run(["init", "--pyproject"]).check(2)
     before = "\ufeff[project]\r\nname = 'x'".encode()
@@ -224,3 +233,16 @@ def test_facts_of_the_configuration_hold_for_every_command(run: Any, tmp_path: P
     plant(tmp_path, {"ci/facts.toml": facts, "ci/prefixwise.toml": 'rules = ["facts.toml"]'})
     assert "Our own gateway" in run(["providers", "vllm", "--config", "ci/prefixwise.toml"]).check(0).out
     assert "Our own gateway" not in run(["providers", "vllm"]).check(0).out
+
+
+def test_a_hook_that_names_only_excluded_files_is_green_and_says_so(run: Any, tmp_path: Path) -> None:
+    plant(tmp_path, {"prefixwise.toml": 'exclude = ["old/"]\nforce-exclude = true\n', "old/prompts/a.md": CLOCK})
+    files = ["lint", "old/prompts/a.md", "--report", "sarif=a.sarif", "--update-baseline", "--baseline", "known.json"]
+    run(["lint", "old", "--write-baseline", "known.json"]).check(3)
+    run(["lint", "old/prompts/a.md", "--write-baseline", "known.json"]).check(0)
+    result = run([*files, "--json"]).check(0)
+    assert result.json()["findings"] == result.json()["inputs"] == []
+    assert any("old/prompts/a.md: left out, excluded by the configuration" in note for note in result.json()["notes"])
+    assert run(["lint", "old/prompts/a.md", "--fix", "--diff"]).check(0).out == ""
+    run(["lint", "old"]).check(3)
+    run(["lint", "old/prompts/a.md", "--isolated"]).check(1)

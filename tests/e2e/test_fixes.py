@@ -91,6 +91,14 @@ def test_links_stay_links(run: Any, sources: Path) -> None:
     assert (sources / "real.txt").read_bytes().decode() == SORTED.replace("\n", "\r\n")
 
 
+def test_a_file_that_is_read_only_is_left_alone(run: Any, sources: Path) -> None:
+    (sources / "builder.py").chmod(0o444)
+    left = run(["lint", "builder.py", "--fix", "--json"]).check(0).json()
+    assert [one["rule"] for one in left["findings"]] == ["unordered-iteration"]
+    assert "builder.py: not mended: it is read-only" in left["notes"]
+    assert texts(sources)[1] == BUILDER.replace("\n", "\r\n")
+
+
 def test_what_is_not_asked_for_is_not_mended(run: Any, sources: Path) -> None:
     before = texts(sources)
     run(["lint", ".", "--fix", "--unsafe-fixes", "--select", "PW4"]).check(0)

@@ -61,7 +61,9 @@ def test_files_are_shown_with_why(run: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text("{}")
     document = run(["lint", tmp_path, "--show-files", "--json"]).check(0).json()
     assert [one["path"] for one in document["values"]["found"]] == ["builder.py"]
-    assert document["values"]["left_out"] == [{"path": "notes.json", "why": "no log of a recognised format"}]
+    assert document["values"]["left_out"] == [
+        {"path": "notes.json", "why": "no log of a recognised format", "named": False}
+    ]
 
 
 def test_nothing_to_lint_is_exit_code_3(run: Any, tmp_path: Path) -> None:
@@ -81,3 +83,13 @@ def test_a_prefix_that_changed_under_its_version_fails_when_locked(run: Any, tmp
     assert [finding["rule"] for finding in document["findings"]] == ["prompt-version-unbumped"]
     prompt.write_text(text.replace("fare", "price", 1).replace("version: 1", "version: 2"))
     run(["lint", "prompts", "--locked"]).check(0)
+
+
+def test_a_hook_may_name_files_that_are_nothing_to_lint(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"name": "desk"}')
+    run(["lint", "package.json"]).check(2)
+    result = run(["lint", "package.json", "--only-discovered"]).check(0)
+    assert result.out == "nothing to lint\n"
+    run(["lint", "gone.md", "--only-discovered"]).check(3)
+    (tmp_path / "package.json").unlink()
+    run(["lint", ".", "--only-discovered"]).check(0)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import fcntl
 import gzip
 import json
 import os
+import resource
 import socket
 import stat
+import sys
+import termios
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -268,10 +273,10 @@ def test_monotonous_text_is_counted(run: Any, tmp_path: Path, e2e: Any) -> None:
 @pytest.mark.parametrize("text", ["\n" * 1_000_000, '  "key": 1,\n' * 50_000], ids=len)
 def test_a_million_lines_take_no_longer_than_a_million_characters(text: str, run: Any, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text(json.dumps({"model": "gpt-4o", "prompt": text}) + "\n")
-    try:
-        run(["hitrate", "x.jsonl"], timeout=4).check(0)
-    except Exception as problem:
-        pytest.fail(f"not done after 4 s: {type(problem).__name__}")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(["hitrate", "x.jsonl"], timeout=60).check(0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 4  # of CPU, however busy the machine
 
 
 # -- files that are not what they seem ----------------------------------------------------------------------
@@ -325,17 +330,24 @@ def test_one_file_under_two_names_is_counted_once(run: Any, good: Path, tmp_path
     assert run(args).check(0).json()["values"]["requests"] == 5
 
 
+def _close_when_read(writer: int) -> None:
+    """Close a pipe when all that was written has been taken out; it is gone if it closes before that."""
+    while int.from_bytes(fcntl.ioctl(writer, termios.FIONREAD, bytes(4)), sys.byteorder):
+        time.sleep(0.02)
+    os.close(writer)
+
+
 @pytest.mark.parametrize("command", ["tokens", "diff"])
 def test_a_named_pipe_is_read(command: str, run: Any, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"  # what `prefixwise diff <(one) <(other)` hands over
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)  # both ends, so that nobody waits for anybody
     os.write(writer, b"A prompt from a pipe.\n")
-    closer = threading.Timer(1.5, os.close, [writer])
+    closer = threading.Thread(target=_close_when_read, args=[writer])
     closer.start()
     (tmp_path / "other.md").write_text("A prompt from a file.\n")
     try:
-        run([command, pipe, *(["other.md"] if command == "diff" else [])], timeout=10).check(0)
+        run([command, pipe, *(["other.md"] if command == "diff" else [])], timeout=30).check(0)
     finally:
         closer.join()
 

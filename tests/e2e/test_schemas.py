@@ -40,6 +40,7 @@ RUNS = [
     ["why", "--request", f"{CLOCK}#0"],
     ["why", "--request", f"{CLOCK}#1"],
     ["why", "--request", f"{CLOCK}#1", "--repro", "miss", "--seed", "1"],
+    ["models"],
     ["schema"],
 ]
 

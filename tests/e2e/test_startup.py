@@ -32,7 +32,7 @@ def imported(folder: Path, e2e: Any, *args: str) -> set[str]:
     return set(done.stderr.decode().rpartition("MODULES")[2].split())
 
 
-@pytest.mark.parametrize("args", [["--help"], ["trace", "--help"]])
+@pytest.mark.parametrize("args", [["--help"], ["trace", "--help"], ["generate", "--help"]])
 def test_help_imports_nothing_heavy(args: list[str], tmp_path: Path, e2e: Any) -> None:
     modules = imported(tmp_path, e2e, *args)
     assert "typer" in modules

@@ -15,13 +15,14 @@ class Faults:
 
     Attributes:
         caches: False for no cache at all.
-        reports: Whether usage counts cached tokens; `lies`: what it counts in their place.
+        usage: Whether there is any; `reports`: whether it counts cached tokens; `lies`: what it counts in their place.
         gains: Whether cached tokens save time.
         breaks_at: Number of the request at which it closes the connection in the middle, once.
     """
 
     caches: bool = True
     reports: bool = True
+    usage: bool = True
     lies: int | None = None
     gains: bool = True
     breaks_at: int | None = None
@@ -88,7 +89,7 @@ class CachingServer:
         chunks = [
             {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "ok"}}]},
             {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]},
-            {"choices": [], "usage": usage},
+            *([{"choices": [], "usage": usage}] if self.faults.usage else []),
         ]
         data = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
         head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {len(data)}\r\n\r\n"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterator, Mapping
 
+_ODD = re.compile(r'[\x00-\x1f\x7f"\\\ud800-\udfff]')
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -19,5 +21,13 @@ def patch(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 def _of_file(path: str, before: str, after: str) -> Iterator[str]:
     old, new = _LINE.findall(before), _LINE.findall(after)
-    for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+    for line in difflib.unified_diff(old, new, _quoted(f"a/{path}"), _quoted(f"b/{path}")):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _quoted(path: str) -> str:
+    """Return a path as git writes it into a patch: in quotes where a character could be taken for something else."""
+    if _ODD.search(path) is None:
+        return path
+    data = _ODD.sub(lambda match: "".join(f"\\{byte:03o}" for byte in os.fsencode(match[0])), path)
+    return f'"{data}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -18,6 +19,7 @@ from prefixwise.core.report import InputFile
 from prefixwise.core.request import Request
 from prefixwise.corpus.dialect import DIALECTS
 from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.records import repaired
 from prefixwise.corpus.sources import STDIN, open_plain
 
 Again = Callable[[], Iterator[tuple[int, Request]]]
@@ -131,14 +133,16 @@ class LogMender:
         paths = [parse_pointer(path) for path in self._file.record_path.split(" ")]
         requests = self._again()
         row, request = next(requests, (0, None))
+        mark = _mark(self._file.path)
         with open_plain(self._file.path) as stream:
             for number, line in enumerate(stream, start=1):
+                head, mark = mark, b""
                 if request is None or request.line != number:
-                    yield line
+                    yield head + line
                     continue
                 mended = self._mended(row, request, self._kept)
                 try:
-                    yield line if mended is request else rewritten(line, paths, request, mended)
+                    yield head + (line if mended is request else rewritten(line, paths, request, mended))
                 except UnwritableError as problem:
                     raise UserError(f"cannot be written with its repairs: {problem}", str(request.ref)) from None
                 row, request = next(requests, (0, None))
@@ -177,6 +181,12 @@ def _check(file: InputFile) -> None:
         raise UserError(what, file.path, f"this is {file.format}" if not is_bodies else "")
 
 
+def _mark(path: str) -> bytes:
+    """Return the byte-order mark of a UTF-8 file, b'' where it has none."""
+    with open(path, "rb") as stream:
+        return codecs.BOM_UTF8 if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else b""
+
+
 def _is_by_line(path: str) -> bool:
     """Say whether each line of a file is a JSON value of its own, by its first."""
     with open_plain(path) as stream:
@@ -184,5 +194,5 @@ def _is_by_line(path: str) -> bool:
     try:
         msgspec.json.decode(first)
     except msgspec.MsgspecError:
-        return False
+        return repaired(first) is not None  # what real logs hold beside the standard
     return True

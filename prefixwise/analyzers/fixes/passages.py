@@ -110,9 +110,13 @@ def _lines(body: Body) -> Iterator[_Line]:
     margin = max(body.text.rfind("\n", 0, start), body.text.rfind("\r", 0, start)) + 1
     if not body.text[margin:start].strip(" \t"):
         start = margin
+    values, number, reached = sorted(body.values), 0, 0
     for found in body.breaks.finditer(body.text, body.start, body.end):
-        if any(low < found.end() and found.start() < high for low, high in body.values):
-            continue
+        while number < len(values) and values[number][0] < found.end():
+            reached = max(reached, values[number][1])
+            number += 1
+        if reached > found.start():
+            continue  # a line end inside a value
         yield _line(body, start, found.start())
         start = found.end()
     yield _line(body, start, max(start, body.end))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from prefixwise.analyzers.fixes.bench import Bench
@@ -12,13 +12,16 @@ from prefixwise.analyzers.fixes.edits import Mended
 from prefixwise.analyzers.fixes.literals import Literal, literals
 from prefixwise.analyzers.fixes.passages import Change, moved_behind
 from prefixwise.analyzers.fixes.python_tree import PythonTree
+from prefixwise.analyzers.static.python.modules import path_of
 from prefixwise.analyzers.static.volatile import Volatile
 from prefixwise.core.finding import Edit, Safety
 
 _LONGEST = 400
 _SPACE = re.compile(r"(?:\s|\\\r?\n)*")
 _COMMA = re.compile(r"\s*,[ \t]*(?:\r\n|\n|\r)?[ \t]*")
+_COMMENT = re.compile(r"[ \t]*#[^\r\n]*")
 _MARKERS = frozenset({"cache_control", "cachePoint", "prompt_cache_breakpoint"})
+_TAKING = frozenset({"next", "__next__", "anext", "pop", "popleft", "popitem", "readline", "send"})
 _STRINGS = (ast.JoinedStr, ast.Constant)
 
 
@@ -70,9 +73,7 @@ def _uses(found: Volatile, bench: Bench) -> Iterator[_Use]:
 
 
 def _fstring_at(tree: PythonTree, start: int, end: int) -> ast.JoinedStr | None:
-    strings = (node for node in ast.walk(tree.module.tree) if isinstance(node, ast.JoinedStr))
-    outer = (node for node in strings if tree.in_fstring(node) is None)
-    return next((node for node in outer if tree.place(node)[0] <= start and end <= tree.place(node)[1]), None)
+    return next(iter(tree.fstrings_at(start, end)), None)
 
 
 def _carried_by(tree: PythonTree, node: ast.AST) -> set[str]:
@@ -135,8 +136,18 @@ def _moved(use: _Use) -> tuple[Change, ...] | None:
         elif isinstance(node, ast.stmt):
             return _statement(tree, node, use.place)
         if changes is not None:
-            return changes
+            return None if _counts_on_order([node]) else changes
     return None
+
+
+def _counts_on_order(nodes: Iterable[ast.AST]) -> bool:
+    """Say whether it matters in which order parts are computed: one names a value, or takes from a queue."""
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if isinstance(node, ast.NamedExpr | ast.Yield | ast.YieldFrom):
+            return True
+        if isinstance(node, ast.Call) and path_of(node.func).rsplit(".", 1)[-1] in _TAKING:
+            return True
+    return False
 
 
 def _in_string(tree: PythonTree, node: ast.JoinedStr, value: tuple[int, int]) -> tuple[Change, ...] | None:
@@ -291,7 +302,7 @@ def _statement(tree: PythonTree, node: ast.stmt, value: tuple[int, int]) -> tupl
     last = at
     while last + 1 < len(block) and _appended_to(block[last + 1]) == name:
         last += 1
-    if last == at:
+    if last == at or _counts_on_order(block[at : last + 1]):
         return None
     text, target = tree.text, tree.place(block[last])[1]
     start, end = tree.place(node)
@@ -299,6 +310,7 @@ def _statement(tree: PythonTree, node: ast.stmt, value: tuple[int, int]) -> tupl
     line_break = next((match[0] for match in re.finditer(r"\r\n|\n|\r", text)), "\n")
     if margin.strip() or text[target : target + 1] == ";" or text[end : end + 1] == ";":
         return None
+    target += len(match[0]) if (match := _COMMENT.match(text, target)) else 0
     if isinstance(node, ast.Expr):
         call = node.value
         is_append = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append"
@@ -329,6 +341,8 @@ def _out_of_list(
         cut = (tree.place(made.elts[at - 1])[1], end)
     else:
         cut = (start, end + len(_trailing_comma(tree.text, end)))
+    if "#" in tree.text[cut[0] : start] + tree.text[end : cut[1]]:
+        return None  # a comment would be lost
     target, opening, closing = into
     return (*cut, ""), (target, target, opening + tree.text[start:end] + closing)
 

@@ -6,6 +6,7 @@ import ast
 
 from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.fixes.edits import Mended
+from prefixwise.analyzers.fixes.python_sets import is_set, is_set_of_text
 from prefixwise.analyzers.fixes.python_tree import PythonTree
 from prefixwise.analyzers.static.python.modules import path_of
 from prefixwise.analyzers.static.volatile import Volatile
@@ -15,13 +16,7 @@ _LISTS = frozenset({"os.listdir", "listdir", "glob.glob", "glob", "glob.iglob", 
 """Listings whose members are strings."""
 _PATHS = frozenset({"iterdir", "glob", "rglob"})
 """Methods of paths whose members are paths."""
-_SETS = frozenset({"set", "frozenset"})
-_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 _WALKERS = frozenset({"list", "tuple", "enumerate", "iter", "filter", "map", "zip", "reversed", "fromkeys", "chain"})
-_TEXTS = frozenset(
-    """str repr format lower upper strip lstrip rstrip title capitalize casefold replace removeprefix removesuffix
-    join zfill""".split()  # noqa: SIM905 - one a line would be a page
-)
 
 
 def in_fixed_order(found: Volatile, bench: Bench) -> Mended | None:
@@ -37,11 +32,12 @@ def in_fixed_order(found: Volatile, bench: Bench) -> Mended | None:
     if node is None or tree.binds("sorted"):
         return None
     if _is_listing(node):
-        return _around(found, tree, node, plain=True) if _is_walked(tree, node) or _is_list(tree, node) else None
-    made = _made_at(found, tree, node)
-    if made is None or not _is_walked(tree, node):
+        in_package = "files" in path_of(node).split(".")  # of a zipped one the members cannot be compared
+        walked = _is_walked(tree, node) or _is_list(tree, node)
+        return _around(found, tree, node, plain=not in_package) if walked else None
+    if not _is_walked(tree, node) or not is_set(tree, node):
         return None
-    return _around(found, tree, node, plain=_says_text(made) or _is_joined(tree, node))
+    return _around(found, tree, node, plain=is_set_of_text(tree, node) or _is_joined(tree, node))
 
 
 def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
@@ -49,6 +45,7 @@ def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
     fixed = in_fixed_order(found, bench)
     if fixed is not None:
         return fixed
+    safety = Safety.UNSAFE if _may_be_mixed(found, bench) else Safety.SAFE
     for step in found.flow:
         tree = bench.tree(step.path)
         if tree is None:
@@ -59,8 +56,15 @@ def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
             end = tree.place(inside[0])[1] - 1
             head = tree.text[:end].rstrip()
             comma = " " if head.endswith(",") and head == tree.text[:end] else "" if head.endswith(",") else ", "
-            return Mended((Edit(step.path, len(head), len(head), f"{comma}sort_keys=True"),), Safety.SAFE)
+            return Mended((Edit(step.path, len(head), len(head), f"{comma}sort_keys=True"),), safety)
     return None
+
+
+def _may_be_mixed(found: Volatile, bench: Bench) -> bool:
+    """Say whether keys may be of several types, which cannot be compared: nothing is known of them."""
+    tree = bench.tree(found.path)
+    node = tree.at(found.span.start, found.span.end) if tree is not None else None
+    return tree is None or node is None or (_is_walked(tree, node) and not is_set_of_text(tree, node))
 
 
 def _can_sort(tree: PythonTree, call: ast.Call) -> bool:
@@ -136,55 +140,3 @@ def _is_joined(tree: PythonTree, node: ast.expr) -> bool:
         is_same = isinstance(built.elt, ast.Name) and built.elt.id == above.target.id
         return is_same and _is_joined(tree, built)
     return isinstance(above, ast.Call) and _method(above) == "join" and above.args == [node]
-
-
-def _made_at(found: Volatile, tree: PythonTree, node: ast.expr) -> ast.expr | None:
-    """Return the expression that makes the set which a finding speaks of; None where it is something else."""
-    places = [(found.span.start, found.span.end)]
-    places += [(step.span.start, step.span.end) for step in found.flow[:1] if step.path == found.path]
-    for start, end in reversed(places):
-        made = node if (start, end) == places[0] else tree.at(start, end)
-        if made is not None and (_is_set(made) or _is_annotation(tree, made)):
-            return made
-    return None
-
-
-def _is_set(node: ast.expr) -> bool:
-    if isinstance(node, ast.Set | ast.SetComp):
-        return True
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
-        return _is_set(node.left) or _is_set(node.right)
-    return isinstance(node, ast.Call) and (
-        (isinstance(node.func, ast.Name) and node.func.id in _SETS)
-        or (_method(node) in _SET_METHODS and isinstance(node.func, ast.Attribute) and _is_set(node.func.value))
-    )
-
-
-def _is_annotation(tree: PythonTree, node: ast.expr) -> bool:
-    """Say whether an expression is the annotation of a parameter or variable."""
-    above = tree.parents.get(node)
-    return isinstance(above, ast.arg | ast.AnnAssign) and above.annotation is node
-
-
-def _says_text(made: ast.expr) -> bool:
-    """Say whether all members of a set are strings, by what makes it."""
-    if isinstance(made, ast.Subscript):  # set[str]
-        return path_of(made.slice) == "str"
-    if isinstance(made, ast.Set | ast.List | ast.Tuple):
-        return all(_is_text(member) for member in made.elts)
-    if isinstance(made, ast.SetComp | ast.ListComp | ast.GeneratorExp):
-        return _is_text(made.elt)
-    if isinstance(made, ast.Call):
-        name = _method(made)
-        if name in ("split", "splitlines"):
-            return True
-        return len(made.args) == 1 and name not in _SET_METHODS and _is_set(made) and _says_text(made.args[0])
-    return False
-
-
-def _is_text(node: ast.expr) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str)
-    if isinstance(node, ast.Call):
-        return path_of(node.func).rsplit(".", 1)[-1] in _TEXTS or _method(node) in _TEXTS
-    return isinstance(node, ast.JoinedStr)

@@ -9,6 +9,7 @@ from functools import cached_property
 from prefixwise.analyzers.static.python.modules import Module, parsed
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.Module)
 
 
 class PythonTree:
@@ -17,7 +18,8 @@ class PythonTree:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(module.tree):
+        self.nodes = tuple(ast.walk(module.tree))
+        for node in self.nodes:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
 
@@ -53,7 +55,7 @@ class PythonTree:
     def _outside(self) -> dict[tuple[int, int], ast.expr]:
         """The expressions that stand in no f-string, by place; of several the outermost."""
         found: dict[tuple[int, int], ast.expr] = {}
-        for node in ast.walk(self.module.tree):
+        for node in self.nodes:
             if isinstance(node, ast.expr) and self.in_fstring(node) is None:
                 found.setdefault(self.place(node), node)
         return found
@@ -65,17 +67,40 @@ class PythonTree:
         except Exception:
             return None
         found = []
-        for node in ast.walk(self.module.tree):
-            if isinstance(node, ast.JoinedStr) and self.in_fstring(node) is None:
-                low, high = self.place(node)
-                if low <= start and end <= high:
-                    inner = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
-                    found += [one for one in inner if ast.dump(ast.Expr(one)) == wanted]
+        for node in self.fstrings_at(start, end):
+            inner = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
+            found += [one for one in inner if ast.dump(ast.Expr(one)) == wanted]
         return found[0] if len(found) == 1 else None
+
+    def fstrings_at(self, start: int, end: int) -> list[ast.JoinedStr]:
+        """Return the outermost f-strings that a place lies in."""
+        return [node for low, high, node in self._fstrings if low <= start and end <= high]
+
+    @cached_property
+    def _fstrings(self) -> list[tuple[int, int, ast.JoinedStr]]:
+        """The outermost f-strings, with their places."""
+        found = (node for node in self.nodes if isinstance(node, ast.JoinedStr))
+        return [(*self.place(node), node) for node in found if self.in_fstring(node) is None]
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Return the function that a node stands in."""
         return next((above for above in self.above(node) if isinstance(above, FUNCTIONS)), None)
+
+    def scope(self, node: ast.AST) -> ast.AST | None:
+        """Return the function, class or module around a node in which names are bound; None for the module."""
+        inside = node
+        for above in self.above(node):
+            if isinstance(above, _SCOPES) and not self._is_outside(inside, above):
+                return above
+            inside = above
+        return None
+
+    @staticmethod
+    def _is_outside(part: ast.AST, scope: ast.AST) -> bool:
+        """Say whether part of a definition (a default, a decorator) belongs to what the definition stands in."""
+        if isinstance(scope, (*FUNCTIONS, ast.ClassDef)) and part in scope.decorator_list:
+            return True
+        return isinstance(scope, FUNCTIONS) and part is scope.returns
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """Return the statement that a node stands in, or is."""
@@ -94,7 +119,7 @@ class PythonTree:
 
     def binds(self, name: str) -> bool:
         """Say whether the module gives a builtin's name to something else, anywhere."""
-        for node in ast.walk(self.module.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
                 return True
             if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:

@@ -14,6 +14,8 @@ _AWAITED = re.compile(r"(?:[\w$]+\.)*readdir\(")
 _AWAIT = re.compile(r"await\s+$")
 _OBJECTS = ("withFileTypes", "buffer", "stat")
 """Options by which members are no strings."""
+_OPTIONS_ELSEWHERE = re.compile(r",\s*[A-Za-z_$][\w$.]*\s*\)$")
+"""Options that are not to be seen in the call."""
 
 
 def listing_sorted(found: Volatile, bench: Bench) -> Mended | None:
@@ -21,7 +23,12 @@ def listing_sorted(found: Volatile, bench: Bench) -> Mended | None:
     text = bench.source(found.path).text
     start, end = found.span.start, found.span.end
     call = text[start:end]
-    if any(word in call for word in _OBJECTS) or not call.endswith(")") or text[end : end + 5] == ".sort":
+    if (
+        any(word in call for word in _OBJECTS)
+        or _OPTIONS_ELSEWHERE.search(call)
+        or not call.endswith(")")
+        or text[end : end + 5] == ".sort"
+    ):
         return None
     if _AT_ONCE.match(call):
         return Mended((Edit(found.path, end, end, ".sort()"),), Safety.SAFE)

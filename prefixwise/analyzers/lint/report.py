@@ -94,6 +94,8 @@ def _title(values: LintValues, logs: Linted | None, sources: LintedSources | Non
     counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else f"nothing {nothing}"
     where = [_counted(len(logs.log.rows), "request")] if logs else []
     where += [_counted(len(sources.inputs), "source file")] if sources else []
+    if not where:
+        return "nothing to lint"
     return f"{counted} in {' and '.join(where)}"
 
 

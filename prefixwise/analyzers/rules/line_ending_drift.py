@@ -51,6 +51,7 @@ class LineEndingDrift(MovingValue):
     kinds = frozenset({SpanKind.LINE_ENDS})
     noun = "The form of line ends"
     of_answers = True
+    of_whole_file = True
 
     def repair(self, request: Request, claims: Sequence[Claim]) -> Request | None:
         return with_texts(request, areas_of(claims), one_line_end)

@@ -89,7 +89,7 @@ class ByName(NamedTuple):
 
 
 def by_name(path: str) -> ByName:
-    """Say what the name of a file in a folder says of it; `path` has `/` and begins at the folder that was named."""
+    """Say what the name of a file in a folder says of it; `path` has `/` and begins at its repository."""
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name[1:] else ""
     kind = _BY_SUFFIX.get(suffix)
@@ -109,6 +109,12 @@ def by_name(path: str) -> ByName:
     if kind is FileKind.PROMPT_TEXT:
         return ByName(None, "text, but nothing says that it is a prompt: name it, or include it")
     return ByName(None, "neither a prompt, nor code, nor a log")
+
+
+def is_text_name(name: str) -> bool:
+    """Say whether a file is a text or a template by its suffix, whether it is a prompt or not."""
+    kind = _BY_SUFFIX.get(name[name.rfind(".") :].lower()) if "." in name[1:] else None
+    return kind in (FileKind.TEMPLATE, FileKind.PROMPT_TEXT)
 
 
 def of_included(path: str, name: str) -> FileKind:

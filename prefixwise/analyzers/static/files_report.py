@@ -47,7 +47,7 @@ def files_report(files: Discovered) -> Report:
         FILES.schema,
         FILES.version,
         "lint",
-        f"{len(taken):,} files to lint, {len(left):,} left out",
+        f"{len(taken):,} file{'s' if len(taken) != 1 else ''} to lint, {len(left):,} left out",
         (
             Table("found", "Read", columns, taken),
             *((Table("beside", "Followed where prompts use it", columns, beside),) if beside else ()),

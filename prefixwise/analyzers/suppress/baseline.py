@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -53,8 +53,10 @@ def known_as(finding: Finding, baseline: Path) -> Known:
 
 
 def seen_from(baseline: Path, path: str) -> str:
-    """Return a file as a baseline names it: from the baseline's folder, with `/`."""
-    return Path(os.path.relpath(path, baseline.parent)).as_posix()
+    """Return a file as a baseline names it: from the baseline's folder, with `/`, by whatever links one got there."""
+    folder, name = os.path.split(path)
+    place = os.path.join(os.path.realpath(folder), name)
+    return Path(os.path.relpath(place, os.path.realpath(baseline.parent))).as_posix()
 
 
 def baseline_of(findings: Iterable[Finding], path: Path) -> Baseline:
@@ -130,6 +132,60 @@ def sift_baseline(findings: Iterable[Finding], baseline: Baseline) -> tuple[Sift
         else:
             kept.append(finding)
     return Sifted(tuple(kept), tuple(hidden)), +left
+
+
+def followed(
+    baseline: Baseline, findings: Iterable[Finding], rules: Callable[[str], Collection[str]]
+) -> tuple[Baseline, dict[str, str]]:
+    """Return a baseline in which files that were renamed since have their new names, and these by the old ones.
+
+    A file was renamed that is gone, where another one, of which nothing is known, has all of its findings and no other;
+    one that keeps its name in another folder has to have some of them.
+
+    Args:
+        baseline: What is known.
+        findings: What was found, whether it is known or not.
+        rules: Returns the names of the rules that were run on a file, whose path is as in findings.
+    """
+    before, ran = _by_path(baseline.counts), dict[str, frozenset[str]]()
+    now: dict[str, Counter[Known]] = {}
+    for finding in findings:
+        known = known_as(finding, baseline.path)
+        if known.path and known.path not in before:
+            now.setdefault(known.path, Counter())[known._replace(path="")] += 1
+            ran[known.path] = frozenset(rules(finding.path))
+    if not now:
+        return baseline, {}
+    gone = [path for path in before if path and not os.path.lexists(baseline.path.parent / path)]
+    names: dict[str, str] = {}
+    for alike in (_same_name, _same_findings):
+        for new in sorted(now.keys() - names.values()):
+            open_still = (old for old in gone if old not in names)
+            fits = next((old for old in open_still if alike(old, new, _run(before[old], ran[new]), now[new])), None)
+            if fits is not None:
+                names[fits] = new
+    counts = Counter({one._replace(path=names.get(one.path, one.path)): n for one, n in baseline.counts.items()})
+    return Baseline(counts, baseline.path), names
+
+
+def _by_path(counts: Counter[Known]) -> dict[str, Counter[Known]]:
+    found: dict[str, Counter[Known]] = {}
+    for known, count in sorted(counts.items()):
+        found.setdefault(known.path, Counter())[known._replace(path="")] = count
+    return found
+
+
+def _run(counts: Counter[Known], rules: Collection[str]) -> Counter[Known]:
+    """Return what is known by rules that were run."""
+    return Counter({known: count for known, count in counts.items() if known.rule in rules})
+
+
+def _same_name(old: str, new: str, before: Counter[Known], now: Counter[Known]) -> bool:
+    return old.rpartition("/")[2] == new.rpartition("/")[2] and bool(before & now)
+
+
+def _same_findings(_old: str, _new: str, before: Counter[Known], now: Counter[Known]) -> bool:
+    return before == now
 
 
 def renewed(old: Baseline, now: Baseline, looked_at: Callable[[Known], bool]) -> Baseline:

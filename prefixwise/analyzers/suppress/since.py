@@ -1,7 +1,8 @@
 """Which lines changed since a commit, and which findings stand on one of them.
 
 What is asked is git, as a program of its own. Lines count as changed that differ between the commit at which the work
-left REF (the merge base) and the working tree, whatever of that is committed, staged, or neither.
+left REF (the merge base) and the working tree, whatever of that is committed, staged, or neither. Another line end
+makes no other line: a checkout on another system, or a tool that saves them so, would bring back every old finding.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Changes:
     """The lines that changed, by path of the file.
 
     Args:
-        lines: First and last lines of what changed; files that did not change are missing.
+        lines: First and last lines of what changed; none for files that only lost lines, or have other line ends now;
+            files that did not change are missing.
     """
 
     def __init__(self, lines: dict[str, tuple[Lines, ...]]) -> None:
@@ -81,11 +83,9 @@ def changes_since(ref: str, findings: Iterable[Finding], folder: str = ".") -> C
     for path, name in inside.items():
         change = changed.get(name)
         if change is not None:
-            found = _WHOLE if change.whole else _changed_lines(top, base, change.before, name)
-        else:
-            found = _WHOLE if name not in known and os.path.lexists(os.path.join(folder, path)) else ()
-        if found:
-            lines[path] = found
+            lines[path] = _WHOLE if change.whole else _changed_lines(top, base, change.before, name)
+        elif name not in known and os.path.lexists(os.path.join(folder, path)):
+            lines[path] = _WHOLE
     return Changes(lines)
 
 
@@ -180,7 +180,8 @@ def _known(top: str, paths: list[str]) -> set[str]:
 def _changed_lines(top: str, base: str, before: str, name: str) -> tuple[Lines, ...]:
     """Return the lines of a file that are new or other ones."""
     files = dict.fromkeys((before, name))
-    said = _git(top, *_DIFF, "--unified=0", "--inter-hunk-context=0", "--text", base, "--", *files)
+    exactly = ("--unified=0", "--inter-hunk-context=0", "--text", "--ignore-cr-at-eol")
+    said = _git(top, *_DIFF, *exactly, base, "--", *files)
     _said(said)
     return tuple(_hunks(said.stdout))
 

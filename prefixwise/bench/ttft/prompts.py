@@ -32,11 +32,16 @@ class Prompts:
     def ask(self, length: int, item: int, arm: Arm, repeat: int = 0, attempt: int = 0) -> Ask:
         """Return a request that shares `length` tokens or a few more, with the plan's own number behind them."""
         own = nonce(f"{self._plan.run}/{length}", item, attempt)
-        shared = self._words.text(length + BEHIND, f"{own} shared")
+        shared = self._words.text(length + behind(self._words), f"{own} shared")
         replays = self._plan.mode is Mode.REPLAY
         end = f"{own} end" if replays or arm is not Arm.WARM else f"{own} end {repeat}"
         suffix = self._words.text(self._words.around + self._plan.suffix, end)
         return framed(self._plan, own, shared, f"{QUESTION}{suffix}")
+
+
+def behind(words: Vocabulary) -> int:
+    """Return how many tokens may stand behind the shared ones without being a suffix; more where tokens are bytes."""
+    return BEHIND * max(cost for _, cost in words.words)
 
 
 def cold_tokens(plan: Plan, header: int) -> int:

@@ -160,6 +160,8 @@ def _requests(lengths: Sequence[LengthResult]) -> Table:
 def _notes(found: TtftResult) -> Iterator[str]:
     if not found.reported:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
+    if not found.counted:
+        yield "the server does not count prompt tokens: lengths are words, and what is around them is not known"
     if len(found.lengths) == 1:
         yield "one length is a demonstration: run three to see whether more is saved where more is cached"
     left = {

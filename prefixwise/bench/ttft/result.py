@@ -65,7 +65,7 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         plan: What was run.
-        reported: Whether the server counts cached tokens.
+        counted: Whether the server counts prompt tokens; `reported`: whether it counts cached ones.
         lengths: Shortest first.
         computed: What a token costs that is computed, by the cold requests of all lengths.
         cached: What a token costs that comes from the cache, by the warm ones.
@@ -74,6 +74,7 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     plan: Plan
+    counted: bool
     reported: bool
     lengths: tuple[LengthResult, ...]
     computed: Slope | None
@@ -92,6 +93,7 @@ def result(plan: Plan, rows: Sequence[Row]) -> TtftResult:
     counted = [row for row in rows if cause(row, reported=told) is None]
     return TtftResult(
         plan=plan,
+        counted=any(row.prompt is not None for row in rows),
         reported=reported,
         lengths=lengths,
         computed=_slope([row for row in counted if row.arm is not Arm.WARM]),

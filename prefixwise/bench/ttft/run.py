@@ -20,9 +20,9 @@ from prefixwise.bench.ttft.labels import Label, expected_cached, label
 from prefixwise.bench.ttft.looks import LOOKS, look
 from prefixwise.bench.ttft.pairing import pairs_of
 from prefixwise.bench.ttft.plan import Plan, Row
-from prefixwise.bench.ttft.prompts import BEHIND, Prompts, cold_tokens, framed
+from prefixwise.bench.ttft.prompts import Prompts, behind, cold_tokens, framed
 from prefixwise.bench.ttft.schedule import Arm, Design, Slot, schedule
-from prefixwise.bench.words import Vocabulary, nonce, vocabulary
+from prefixwise.bench.words import Vocabulary, nonce, uncounted, vocabulary
 from prefixwise.clients.protocol import Ask, Cold, Protocol
 from prefixwise.core.errors import UserError
 
@@ -83,17 +83,21 @@ class TtftRun:
     # -- before --------------------------------------------------------------------------------------------
 
     async def _find_out(self) -> Found:
-        words = await vocabulary(self._count)
+        words = await vocabulary(self._count) if await self._counts() else uncounted()
         header, reports = await self._header(words)
         cold_s = await self._warm_up(words)
         return Found(words, header, reports, await self._visible(words) if reports else None, cold_s)
 
+    async def _counts(self) -> bool:
+        """Say whether the server counts prompt tokens."""
+        sent = await self._checked(framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), ""))
+        return sent.answer.usage is not None and sent.answer.usage.prompt_tokens is not None
+
     async def _count(self, text: str) -> int:
-        ask = framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), text)
-        sent = await self._checked(ask)
+        sent = await self._checked(framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), text))
         usage = sent.answer.usage
         if usage is None or usage.prompt_tokens is None:
-            raise UserError("the server does not count prompt tokens", self.plan.target, "give --tokenizer")
+            raise UserError("the server counts prompt tokens in some answers only", self.plan.target)
         return usage.prompt_tokens
 
     async def _checked(self, ask: Ask) -> Sent:
@@ -223,7 +227,7 @@ class TtftRun:
         answer, usage = sent.answer, sent.answer.usage
         prompt = usage.prompt_tokens if usage else None
         cached = usage.cached_tokens if usage else None
-        whole = prompt or length + BEHIND + self.plan.suffix
+        whole = prompt or length + behind(found.words) + self.plan.suffix
         expected = expected_cached(whole if self.plan.mode == "replay" else length, whole, self.plan.block)
         counted = cached if cached is not None or not found.reports else 0
         return Row(

@@ -25,7 +25,7 @@ class Prefixwise(OpenAIChat):
 
     def extras(self, ask: Ask) -> Body:
         """Return the fields that keep an answer from ending early."""
-        return {"ignore_eos": True, "min_tokens": ask.max_tokens} if ask.ignore_eos else {}
+        return {"ignore_eos": True} if ask.ignore_eos else {}
 
 
 PROTOCOLS.add(Prefixwise.name, Prefixwise())

@@ -106,6 +106,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[str, ...],
         Meta(description="Files of cache facts and prices to lay over the packaged ones.", examples=[["caches.toml"]]),
     ] = ()
+    source: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Folders or files of which the line is named that fills in what moves in a log.",
+            examples=[["src", "prompts"]],
+        ),
+    ] = ()
     jobs: Annotated[int, Meta(ge=0, description="Processes that read sources; 0: as many as pay.", examples=[4])] = 0
 
 
@@ -116,7 +123,7 @@ PER_FILE = frozenset(
     }
 )
 """Keys that are taken from the configuration nearest to each file; the others from the one nearest to the command."""
-PATHS = frozenset({"rules", "baseline"})
+PATHS = frozenset({"rules", "baseline", "source"})
 """Keys that name files."""
 DEFAULTS = Settings()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from prefixwise.core.excerpt import visible
-from prefixwise.core.finding import Edit, Finding, Safety
+from prefixwise.core.finding import Edit, Finding, Mode, Safety, Step
 from prefixwise.core.report import SourceText
 from prefixwise.reports import finding_words as words
 from prefixwise.reports.edits import published_edits
@@ -102,7 +102,7 @@ def _result(hits: Hits, place: Place, index: int, line_hash: str) -> dict[str, A
     }
     if related:
         result["relatedLocations"] = related
-    if flows := [_code_flow(finding) for finding in hits.findings if finding.flow]:
+    if flows := [flow for finding in hits.findings for flow in _code_flows(finding)]:
         result["codeFlows"] = flows
     fixes = [_fix(finding) for finding in hits.findings if published_edits(finding)]
     if fixes:
@@ -161,8 +161,16 @@ def _related(hits: Hits) -> list[dict[str, Any]]:
     return [_location(place, note, number=number) for number, (place, note) in enumerate(spots[:room], 1)]
 
 
-def _code_flow(finding: Finding) -> dict[str, Any]:
-    steps = [(spanned(step.path, step.span), step.note) for step in finding.flow[:LOCATIONS]]
+def _code_flows(finding: Finding) -> list[dict[str, Any]]:
+    """Return the way to the prompt; from each of the places that a log's value may come from, a way of its own."""
+    if not finding.flow:
+        return []
+    ways = [finding.flow] if finding.mode is Mode.STATIC else [(step,) for step in finding.flow]
+    return [_code_flow(finding, way) for way in ways]
+
+
+def _code_flow(finding: Finding, way: tuple[Step, ...]) -> dict[str, Any]:
+    steps = [(spanned(step.path, step.span), step.note) for step in way[:LOCATIONS]]
     end = place_of(finding)
     if steps[-1][0] != end:
         steps.append((end, finding.message))

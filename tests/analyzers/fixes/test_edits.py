@@ -13,6 +13,7 @@ from prefixwise.analyzers.fixes.diffs import patch
 from prefixwise.analyzers.fixes.edits import chosen, edited, fit
 from prefixwise.core.finding import Edit
 
+PATHS = ["a", "b/c d.md", 'b/"ü\\".md', "b/line\n+++ b\ttab.md", "b/\udcff.md"]
 TEXTS = st.text(st.sampled_from("ab é😀\r\n\ufeff漢"), max_size=40)
 
 
@@ -64,7 +65,7 @@ def test_edits_outside_of_the_text_are_refused() -> None:
         edited("abc", [Edit("a", 2, 5, "")])
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b/c.md"]), st.tuples(TEXTS, TEXTS), min_size=1))
+@given(st.dictionaries(st.sampled_from(PATHS), st.tuples(TEXTS, TEXTS), min_size=1))
 def test_a_patch_makes_of_one_text_the_other(tmp_path_factory: pytest.TempPathFactory, texts: dict) -> None:
     folder: Path = tmp_path_factory.mktemp("patch")
     before = {path: pair[0] for path, pair in texts.items()}

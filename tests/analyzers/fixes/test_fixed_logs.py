@@ -152,3 +152,17 @@ def test_a_list_of_bodies_is_no_lines(tmp_path: Path) -> None:
     linted = lint_files([str(path)])
     with pytest.raises(UserError, match="a copy is made of JSON Lines"):
         mender(linted)
+
+
+def test_records_beside_the_standard_are_mended_and_keep_what_they_hold_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    odd = r'"novel": [NaN, "\ud83d", 1E5, 12345678901234567890123], "novel": {}'
+    lines = [json.dumps(record).replace('"status": 200', odd) for record in clocked()]
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    repairs, _, copy = copied(tmp_path, lint_files([str(path)]))
+    written = copy.read_bytes().splitlines(keepends=True)
+    assert repairs.after.cached_tokens > repairs.before.cached_tokens
+    assert len(written) == len(lines)
+    assert written[0].startswith(b"\xef\xbb\xbf")
+    assert all(odd.encode() in line for line in written)
+    assert [line.endswith(b"\r\n") for line in written] == [True, True, True, False]

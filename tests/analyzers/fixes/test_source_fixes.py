@@ -116,6 +116,10 @@ def built(body: str, head: str = "") -> str:
             '    return "".join(path.name for path in Path("notes").iterdir()) + RULES',
             '    return "".join(path.name for path in sorted(Path("notes").iterdir())) + RULES',
         ),
+        (
+            '    return "".join(path.name for path in resources.files("notes").iterdir()) + RULES',
+            '    return "".join(path.name for path in sorted(resources.files("notes").iterdir(), key=str)) + RULES',
+        ),
         ('    return ", ".join(list(words)[:9]) + RULES', '    return ", ".join(sorted(words)[:9]) + RULES'),
         (
             '    return ", ".join(list(set(found))[:9]) + RULES',
@@ -142,6 +146,40 @@ def test_what_is_gone_through_in_no_order_is_sorted(body: str, after: str) -> No
 )
 def test_what_is_not_gone_through_is_left_alone(body: str) -> None:
     assert fixed("app.py", built(body)) == built(body)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        'names = {"b", "a"}\n    if user:\n        names = ["z", "a"]\n    return ", ".join(names) + RULES',
+        'return ", ".join(words or user.names) + RULES',
+        'return ", ".join(words if user else ["z", "a"]) + RULES',
+        'return ", ".join(chosen(user)) + RULES',
+        'return ", ".join(Desk(found).names) + RULES',
+        'names = set(found)\n    for names in user:\n        pass\n    return ", ".join(names) + RULES',
+    ],
+)
+def test_what_may_be_a_list_in_an_order_that_is_meant_is_left_alone(names: str) -> None:
+    head = (
+        'def chosen(user):\n    if user:\n        return ["z", "a"]\n    return {"b", "a"}\n\n\n'
+        "class Desk:\n    def __init__(self, found):\n        self.names = set(found)\n\n"
+        '    def usual(self):\n        self.names = ["z", "a"]\n'
+    )
+    assert fixed("app.py", built(f"    {names}", head)) == built(f"    {names}", head)
+
+
+@pytest.mark.parametrize(
+    ("made", "walked"),
+    [
+        ('{"b", "a"} | {1}', "sorted(seen, key=str)"),
+        ('{"b", "a"}\n    seen.add(1)', "sorted(seen, key=str)"),
+        ('{"b", "a"} if user else set()', "sorted(seen, key=str)"),
+        ('{word.lower() for word in found} & {"a", "b"}', "sorted(seen, key=str)"),
+    ],
+)
+def test_members_that_may_be_of_several_types_are_sorted_by_what_they_print(made: str, walked: str) -> None:
+    text = '    seen = {}\n    return "".join(f"- {{one}}" for one in {}) + RULES'
+    assert fixed("app.py", built(text.format(made, "seen"))) == built(text.format(made, walked))
 
 
 def test_another_sorted_than_the_builtin_is_not_used() -> None:
@@ -179,6 +217,12 @@ def test_another_sorted_than_the_builtin_is_not_used() -> None:
             '    return "\\n".join(lines)',
         ),
         (
+            '    lines = [f"It is {datetime.now():%H:%M}."]\n    lines.append(RULES)  # of the quay\n'
+            '    return "\\n".join(lines)',
+            "    lines = []\n    lines.append(RULES)  # of the quay\n"
+            '    lines.append(f"It is {datetime.now():%H:%M}.")\n    return "\\n".join(lines)',
+        ),
+        (
             '    now = datetime.now()\n    return (\n        f"It is {now:%H:%M}.\\n"\n        f"{RULES}\\n"\n    )',
             '    now = datetime.now()\n    return (\n        f"{RULES}\\n"\n        f"It is {now:%H:%M}."\n    )',
         ),
@@ -186,6 +230,22 @@ def test_another_sorted_than_the_builtin_is_not_used() -> None:
 )
 def test_the_part_with_a_clock_goes_behind_the_rules(body: str, after: str) -> None:
     assert fixed("app.py", built(body), unsafe=True) == built(after)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '    return f"It is {(now := datetime.now())}.\\n{RULES} Until {now.year}."',
+        '    return f"It is {datetime.now()}, {next(user)}.\\n{RULES} {next(user)}"',
+        '    return "\\n".join([f"It is {datetime.now()}, {found.pop()}.", RULES, found.pop()])',
+        '    lines = [f"It is {datetime.now()}.", str(user := 1)]\n    lines.append(RULES + str(user))\n'
+        '    return "\\n".join(lines)',
+        '    lines = [\n        f"It is {datetime.now()}.",  # by the clock of the quay\n        RULES,\n    ]\n'
+        '    lines.append("Be brief.")\n    return "\\n".join(lines)',
+    ],
+)
+def test_what_counts_on_its_order_or_would_lose_a_comment_stays(body: str) -> None:
+    assert fixed("app.py", built(body), unsafe=True) == built(body)
 
 
 def test_a_value_inside_a_marked_block_stays_for_the_block_changes_anyway() -> None:
@@ -211,6 +271,8 @@ def test_a_listing_in_a_script_is_sorted() -> None:
         '      { role: "user", content: question }],\n  });\n'
     )
     assert fixed("ask.ts", script % (RULES, "")) == script % (RULES, ".sort()")
+    elsewhere = script.replace('readdirSync("notes")', 'readdirSync("notes", options)') % (RULES, "")
+    assert fixed("ask.ts", elsewhere) == elsewhere
 
 
 @pytest.mark.parametrize("path", ["prompts/desk.md", "prompts/desk.txt", "prompts/desk.j2"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prefixwise.analyzers.configured import Configured
+from prefixwise.analyzers.configured import Configured, unknown_providers
 from prefixwise.analyzers.rule import RULES, chosen_rules
 from prefixwise.analyzers.static.context import PromptContext
 from prefixwise.analyzers.static.discovery import discover
@@ -14,6 +14,7 @@ from prefixwise.analyzers.static.lint import SourceFile, SourceKind, lint_source
 from prefixwise.analyzers.static.lock import read_prompts
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.templates.read import read_template
+from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.config.layers import Layer, Origin, OriginKind, layer
 from prefixwise.core.config.nearest import Configurations
 from prefixwise.core.errors import UserError
@@ -237,3 +238,16 @@ def test_named_files_are_left_out_only_where_that_is_asked_for(here: Path) -> No
         "b/prefixwise.toml": 'exclude = ["x.md"]\nforce-exclude = true',
     })  # fmt: skip
     assert [one.path for one in discover(names, configured().selection).found] == ["a/x.md"]
+
+
+def test_a_provider_of_which_nothing_is_known_is_told(here: Path) -> None:
+    plant(here, {"prefixwise.toml": 'provider = "antropic"\n[[prompt]]\npath = "b.md"\nprovider = "ours"\n'})
+    plant(here, {"known/prefixwise.toml": 'provider = "vllm"\nmodel = "gpt-4o"\n'})
+    made = configured()
+    assert made.outside("b.md").assumed.provider == "ours"
+    assert made.outside("known/a.md").assumed.provider == "vllm"
+    notes = list(unknown_providers(made.providers, Rulebook()))
+    assert [note.partition(" called ")[2] for note in notes] == [
+        "'antropic'; did you mean anthropic?",
+        "'ours', and no rule of a provider applies to its prompts",
+    ]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from prefixwise.analyzers.static.discovery import LARGEST, Discovered, Selection, discover, everything
+from prefixwise.analyzers.static.discovery import Discovered, Selection, discover, everything
+from prefixwise.analyzers.static.file_contents import LARGEST
 from prefixwise.analyzers.static.file_kinds import FileKind
 from prefixwise.core.errors import UserError
 
@@ -321,6 +322,13 @@ def test_include_and_exclude(here: Path) -> None:
     assert ".github/workflows/ci.yaml" in left
 
 
+def test_nothing_of_version_control_is_included(here: Path) -> None:
+    plant(here, {".git/hooks/update.sample": "Now: $(date)", ".github/prompts/review.md": "Review.", "a.txt": "A."})
+    discovered = discover(["."], lambda _: Selection(include=("/**",)))
+    assert sorted(kinds(discovered)) == [".github/prompts/review.md", "a.txt"]
+    assert whys(discovered)[".git/"] == "a hidden folder"
+
+
 def test_exclusions_hold_for_named_files_where_that_is_asked_for(here: Path) -> None:
     plant(here, {".gitignore": "gen.py\n", "gen.py": "prompt = 1", "old/a.py": "prompt = 1", "b.py": "prompt = 1"})
     names = ["gen.py", "old/a.py", "b.py"]
@@ -329,6 +337,45 @@ def test_exclusions_hold_for_named_files_where_that_is_asked_for(here: Path) -> 
     strict = discover(names, lambda _: Selection(exclude=("old/",), force_exclude=True))
     assert list(kinds(strict)) == ["b.py"]
     assert whys(strict) == {"gen.py": "ignored by .gitignore", "old/a.py": "excluded by the configuration"}
+
+
+def test_a_hook_gets_of_the_files_that_it_names_what_their_folder_would_give(here: Path) -> None:
+    plant(
+        here,
+        {
+            **dict.fromkeys(("a.py", "src/b.py", "node_modules/x/c.py", ".hidden/d.py", "old/e.py"), "prompt = 1"),
+            **dict.fromkeys(("prompts/f.md", "vendor/deep/prompts/g.md", "prompts/old/h.md", "README.md"), PROMPT),
+            "package.json": '{"name": "x"}',
+            "table.csv": "a,b\n1,2\n",
+            "calls.jsonl": CHAT + "\n",
+            "plain.py": "x = 1",
+            "prompts/empty.md": "",
+            "prompts/binary.md": b"\0\1",
+        },
+    )
+    every = sorted(str(path.relative_to(here)) for path in here.rglob("*") if path.is_file())
+    by_folder, by_name = discover(["."]), discover(every, only_discovered=True)
+    taken = {"a.py": "python", "src/b.py": "python", "old/e.py": "python", "calls.jsonl": "log"}
+    taken |= {"prompts/f.md": "prompt-text", "prompts/old/h.md": "prompt-text"}
+    assert kinds(by_name) == kinds(by_folder) == taken
+    assert {found.why for found in by_name.found} == {"named"}
+    assert [found.path for found in by_name.beside] == ["plain.py"]
+    left = {name: why for name, why in whys(by_folder).items() if not name.endswith("/")}
+    assert left.items() <= whys(by_name).items()
+    assert whys(by_name)["vendor/deep/prompts/g.md"] == "packages of others"
+    assert whys(by_name)[".hidden/d.py"] == "a hidden folder"
+
+    chosen = [lambda _: Selection(exclude=("old/",), include=("README.md",)), ["."], every]
+    by_folder, by_name = discover(chosen[1], chosen[0]), discover(chosen[2], chosen[0], only_discovered=True)
+    assert kinds(by_name) == kinds(by_folder)
+    assert {"README.md"} <= set(kinds(by_name)) <= {"README.md", "a.py", "src/b.py", "calls.jsonl", "prompts/f.md"}
+    above = here / "node_modules" / "x"
+    os.chdir(above)
+    assert list(kinds(discover(["c.py", str(here / "a.py"), "../../src/b.py"], only_discovered=True))) == [
+        "c.py",
+        f"{here}/a.py",
+        "../../src/b.py",
+    ]
 
 
 def test_links_are_safe_and_each_file_is_taken_once(here: Path) -> None:
@@ -397,3 +444,19 @@ def test_a_large_tree_is_gone_through_fast(here: Path) -> None:
     discovered = discover(["."])
     assert time.process_time() - start < 2
     assert len(discovered.beside) == 2000
+
+
+def test_a_repository_is_the_same_from_each_of_its_folders_and_wherever_it_lies(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = here / "prompts" / "ferry"
+    files = {"prompts/desk/a.md": "Be brief.", "notes.md": "Be long."}
+    plant(here, {**{f"prompts/ferry/{name}": text for name, text in files.items()}, "prompts/ferry/.git/HEAD": "ref"})
+    for folder, named, found in (
+        (root, ".", "prompts/desk/a.md"),
+        (root / "prompts" / "desk", ".", "a.md"),
+        (here, "prompts/ferry", "prompts/ferry/prompts/desk/a.md"),
+        (here, root.as_posix(), f"{root.as_posix()}/prompts/desk/a.md"),
+    ):
+        monkeypatch.chdir(folder)
+        assert list(kinds(discover([named]))) == [found]

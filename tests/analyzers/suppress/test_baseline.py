@@ -17,6 +17,7 @@ from prefixwise.analyzers.suppress.baseline import (
     Known,
     baseline_of,
     baseline_text,
+    followed,
     read_baseline,
     removable,
     renewed,
@@ -126,6 +127,61 @@ def test_a_file_is_the_same_wherever_lint_is_started(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path / "prompts")
     from_here = Baseline(baseline.counts, Path("../base.json"))
     assert sift_baseline([finding("a.md")], from_here)[0].kept == ()
+
+
+def two(path: str) -> list[Finding]:
+    return [finding(path), finding(path, "user-data-first", "f1")]
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "kept"),
+    [
+        (two("gone.md"), two("here.md"), []),
+        ([*two("x/a.md"), *two("x/b.md")], [*two("y/b.md"), *two("y/a.md")], []),
+        (two("x/a.md"), two("y/a.md")[:1], []),
+        (two("x/a.md"), [*two("y/a.md"), finding("y/a.md", fingerprint="f2")], [("y/a.md", "f2")]),
+        (two("gone.md"), two("here.md")[:1], [("here.md", "f0")]),
+        (
+            two("gone.md"),
+            [*two("here.md"), finding("here.md")],
+            [("here.md", "f0"), ("here.md", "f0"), ("here.md", "f1")],
+        ),
+        (two("stays.md"), two("here.md"), [("here.md", "f0"), ("here.md", "f1")]),
+        (two("gone.md"), [*two("a.md"), *two("b.md")], [("b.md", "f0"), ("b.md", "f1")]),
+        ([*two("gone.md"), *two("here.md")[:1]], two("here.md"), [("here.md", "f1")]),
+    ],
+)
+def test_a_file_that_was_renamed_is_known_by_what_is_found_in_it(
+    tmp_path: Path, known: list[Finding], found: list[Finding], kept: list[tuple[str, str]]
+) -> None:
+    (tmp_path / "stays.md").touch()
+    path = tmp_path / "base.json"
+    inside = [[msgspec.structs.replace(one, path=str(tmp_path / one.path)) for one in some] for some in (known, found)]
+    every = {"clock-in-prefix", "user-data-first"}
+    baseline, _ = followed(baseline_of(inside[0], path), inside[1], lambda _: every)
+    told = sift_baseline(inside[1], baseline)[0].kept
+    assert sorted((Path(one.path).relative_to(tmp_path).as_posix(), one.fingerprint) for one in told) == kept
+    assert baseline.counts.total() == len(known)
+
+
+def test_rules_that_did_not_run_say_nothing_of_a_new_name(tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    (before, after) = (two(str(tmp_path / name)) for name in ("gone.md", "here.md"))
+    baseline, names = followed(baseline_of(before, path), after[:1], lambda _: {"clock-in-prefix"})
+    assert names == {"gone.md": "here.md"}
+    assert baseline.counts == baseline_of(after, path).counts
+
+
+def test_a_file_is_the_same_by_whatever_link_one_got_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    try:
+        (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    except OSError:  # a system without links for everyone
+        return
+    monkeypatch.chdir(tmp_path / "real")
+    baseline = baseline_of([finding("a.md")], Path("base.json"))
+    by_link = Baseline(baseline.counts, tmp_path / "link" / "base.json")
+    assert sift_baseline([finding("a.md")], by_link)[0].kept == ()
 
 
 def test_what_was_not_looked_at_stays() -> None:

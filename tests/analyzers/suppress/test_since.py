@@ -91,6 +91,25 @@ def test_line_ends_of_both_kinds(folder: Path) -> None:
     assert touched(folder, "crlf.md", "base") == [9]
 
 
+@pytest.mark.parametrize("before", [TEXT, TEXT.replace("\n", "\r\n")])
+def test_other_line_ends_bring_no_finding_back_but_those_about_the_file(folder: Path, before: str) -> None:
+    commit(folder, {"ends.md": before})
+    git(folder, "branch", "--force", "base")
+    after = changed(9) if "\r" in before else changed(9).replace("\n", "\r\n")
+    (folder / "ends.md").write_bytes(after.encode())
+    assert touched(folder, "ends.md", "base") == [9]
+    drift = at("ends.md", 2, rule="line-ending-drift")
+    assert changes_since("base", [drift], str(folder)).touch(drift)
+    assert not changes_since("HEAD", [at("plain.md", 2)], str(folder)).touch(drift)
+
+
+def test_a_file_that_only_lost_lines_has_changed_as_a_file(folder: Path) -> None:
+    (folder / "plain.md").write_text("".join(LINES[:20]))
+    locked = at("plain.md", 2, rule="prompt-version-unbumped")
+    assert changes_since("main", [locked], str(folder)).touch(locked)
+    assert touched(folder, "plain.md") == []
+
+
 @pytest.mark.parametrize("renames", ["true", "false"])
 def test_a_renamed_file_has_changed_where_its_text_has(folder: Path, renames: str) -> None:
     git(folder, "config", "diff.renames", renames)

@@ -39,7 +39,8 @@ def read_scripts(
     try:
         require_parser()
     except MissingExtraError as error:
-        return (), (f"{len(paths)} scripts are not read: {error.what} ({error.help})",)
+        which = "1 script is" if len(paths) == 1 else f"{len(paths):,} scripts are"
+        return (), (f"{which} not read: {error.what} ({error.help})",)
     program = Program(sources)
     found: dict[_Key, tuple[tuple[int, ...], Volatile]] = {}
     notes: list[str] = []
