@@ -10,6 +10,7 @@ import glob
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _PEEK = 4096
+_OWN = re.compile(rb'\s*\{\s*"schema"\s*:\s*"prefixwise/')
 _BUFFER = 1 << 20
 
 
@@ -81,7 +83,16 @@ def _logs_in(folder: Path) -> list[str]:
     for place, _, files in os.walk(folder, onerror=refuse):
         names += [(Path(place) / name).as_posix() for name in files]
     names = sorted(name for name in names if name.endswith((*LOG_SUFFIXES, *PROMPT_SUFFIXES)) and Path(name).is_file())
-    return [name for name in names if name.endswith(LOG_SUFFIXES)] or names
+    logs = [name for name in names if name.endswith(LOG_SUFFIXES) and not _is_our_own(Path(name))]
+    return logs or [name for name in names if name.endswith(PROMPT_SUFFIXES)]
+
+
+def _is_our_own(path: Path) -> bool:
+    """Say whether a file is a document that this tool writes: a baseline, a report."""
+    if path.suffix != ".json":
+        return False
+    with path.open("rb") as file:
+        return _OWN.match(file.read(_PEEK)) is not None
 
 
 def _folder_help() -> str:

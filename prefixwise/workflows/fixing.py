@@ -67,7 +67,8 @@ def mend(
     failures = tuple(_written(fixed)) if asked.write else ()
     blocks = tuple(fixes_blocks(fixed, found, written=asked.write))
     given = {} if asked.write else _encoded(fixed.after)
-    return FixOutcome(given, patch(fixed.before, fixed.after), blocks, (*fixes_notes(fixed), *failures))
+    notes = (*fixes_notes(fixed, unsafe=asked.unsafe), *failures)
+    return FixOutcome(given, patch(fixed.before, fixed.after), blocks, notes)
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:

@@ -19,6 +19,7 @@ from prefixwise.core.times import epoch_seconds
 from prefixwise.core.usage import Usage
 from prefixwise.corpus.corpus import read_corpus
 from prefixwise.corpus.reader import ReadOptions
+from prefixwise.corpus.sources import find_files
 
 WRAPS: dict[str, Any] = {
     "bare": lambda body: body,
@@ -439,3 +440,11 @@ def test_folders_globs_and_standard_input_give_the_same_requests(tmp_path: Path)
     with pytest.raises(UserError) as missing:
         read_corpus([str(tmp_path / "none.jsonl")])
     assert missing.value.exit_code == 3
+
+
+def test_a_folder_gives_its_logs_and_not_what_the_tool_itself_wrote(tmp_path: Path) -> None:
+    (tmp_path / "calls.jsonl").write_text(json.dumps(CHAT) + "\n")
+    (tmp_path / "baseline.json").write_text('{\n "schema": "prefixwise/baseline",\n "schema_version": 1\n}')
+    (tmp_path / "other.json").write_text('{"schema": "someone/else"}')
+    assert [Path(name).name for name in find_files([str(tmp_path)])] == ["calls.jsonl", "other.json"]
+    assert find_files([str(tmp_path / "baseline.json")])  # what is named is read

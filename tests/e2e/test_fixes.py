@@ -70,6 +70,15 @@ def test_diff_prints_a_patch_and_writes_nothing(run: Any, sources: Path) -> None
     assert run(["lint", ".", "--diff", "--fail-on", "warning"]).check(1).out.count("+++") == 1
 
 
+def test_where_nothing_is_mended_it_is_said_what_could_be(run: Any, sources: Path) -> None:
+    (sources / "builder.py").unlink()
+    done = run(["lint", ".", "--diff"]).check(1)
+    assert done.out == ""
+    assert "nothing was mended: no finding has a safe fix that a tool can apply" in done.err
+    assert "1 more has a fix that needs a look: --unsafe-fixes applies it" in done.err
+    assert "nothing was mended" not in run(["lint", ".", "--diff", "--unsafe-fixes"]).check(0).err
+
+
 def test_findings_carry_their_edits_without_fix(run: Any, sources: Path) -> None:
     document = run(["lint", ".", "--json"]).check(1).json()
     fixes = {finding["path"]: finding["fix"] for finding in document["findings"]}

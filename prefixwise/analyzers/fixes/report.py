@@ -10,7 +10,7 @@ import msgspec
 from prefixwise.analyzers.fixes.fixed_log import LogRepairs
 from prefixwise.analyzers.fixes.rounds import FixedSources, PromptGain
 from prefixwise.core.excerpt import Excerpts, mask
-from prefixwise.core.finding import Finding
+from prefixwise.core.finding import Finding, Safety
 from prefixwise.core.report import Block, Cell, Column, Table, Text, Unit
 
 _COLUMNS = (
@@ -46,10 +46,23 @@ def fixes_blocks(fixed: FixedSources, found: Iterable[Finding], *, written: bool
     yield Table("fixes", title, _COLUMNS, tuple(rows), note)
 
 
-def fixes_notes(fixed: FixedSources) -> Iterator[str]:
-    """Yield a note a fix that was not made."""
+def fixes_notes(fixed: FixedSources, *, unsafe: bool) -> Iterator[str]:
+    """Yield a note a fix that was not made, and one on what else could be.
+
+    Args:
+        fixed: What came of the fixes.
+        unsafe: Whether unsafe ones were asked for too.
+    """
     for one in fixed.refused:
         yield f"{one.finding.place}: {one.finding.rule} is not mended: {one.why}"
+    refused = {one.finding.fingerprint for one in fixed.refused}
+    waiting = [one for one in fixed.left if one.fix.edits and one.fingerprint not in refused]
+    unsafes = sum(one.fix.safety is Safety.UNSAFE for one in waiting)
+    if not fixed.made and fixed.left:
+        kind = "fix" if unsafe else "safe fix"
+        yield f"nothing was mended: no finding has a {kind} that a tool can apply"
+    if unsafes and not unsafe:
+        yield f"{unsafes} more {'has' if unsafes == 1 else 'have'} a fix that needs a look: --unsafe-fixes applies it"
 
 
 def with_shown_edits(finding: Finding, excerpts: Excerpts) -> Finding:
