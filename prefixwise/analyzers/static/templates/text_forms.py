@@ -16,7 +16,7 @@ LINE_ENDS = "line-ending-drift"
 TRAILING = "whitespace-drift"
 
 _BREAK = re.compile(r"\r\n|\n|\r")
-_BLANKS = re.compile(r"[ \t]+(?=\r\n|\n|\r)")
+_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n])")  # each run is tried once, however long
 _MARKDOWN = (".md", ".mdx", ".markdown")
 _NESTED = (".json", ".yaml", ".yml", ".toml")
 _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
