@@ -170,7 +170,7 @@ def test_a_source_on_standard_input_is_linted_as_its_file(run: Any, tmp_path: Pa
     assert [(one["path"], one["rule"]) for one in document["findings"]] == [
         ("prompts/unsaved.j2", one) for one in RULES
     ]
-    assert rules(run([*args, tmp_path / "drafts" / "unsaved.j2"], TEXT.encode()).check(1).json()) == RULES[:1]
+    assert rules(run([*args, tmp_path / "drafts" / "unsaved.j2"], TEXT.encode()).check(0).json()) == RULES[:1]
     text = "{# prefixwise: ignore[PW101, user-data-first] #}\n" + TEXT
     document = run([*args, "prompts/unsaved.j2"], text.encode()).check(0).json()
     assert (rules(document), len(document["suppressed"])) == ([], 2)

@@ -173,7 +173,7 @@ def test_statistics_count_what_each_rule_found(run: Any, tmp_path: Path) -> None
     counted = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "| PW" in line]
     assert counted == [
         ["clock-in-prefix", "PW101", "2", "2", "0", "0"],
-        ["user-data-first", "PW106", "1", "1", "0", "0"],
+        ["user-data-first", "PW106", "1", "0", "1", "0"],
     ]
     assert "Findings by rule" not in run(["lint", "prompts", "--output-format", "markdown"]).check(1).out
 
