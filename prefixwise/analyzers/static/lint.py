@@ -12,8 +12,6 @@ from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.lint.document import LintInput
 from prefixwise.analyzers.static.context import Outside, OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
-from prefixwise.analyzers.static.python.reading import read_python
-from prefixwise.analyzers.static.scripts.read import read_scripts
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.template_pool import TemplateTask, templates_read
 from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
@@ -148,6 +146,11 @@ def _read_code(
     by_kind: Mapping[SourceKind, list[str]], sources: _Known, outside: OutsideOf
 ) -> tuple[list[Volatile], list[str]]:
     """Return what is found in code; a value that the code of several projects sends is told once."""
+    if not by_kind[SourceKind.PYTHON] and not by_kind[SourceKind.SCRIPT]:
+        return [], []
+    from prefixwise.analyzers.static.python.reading import read_python  # both take their time to load
+    from prefixwise.analyzers.static.scripts.read import read_scripts
+
     found: dict[tuple[str, int, int, VolatileKind], Volatile] = {}
     notes: dict[str, None] = {}
     for kind, read in ((SourceKind.PYTHON, read_python), (SourceKind.SCRIPT, read_scripts)):
