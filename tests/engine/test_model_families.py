@@ -185,10 +185,14 @@ def test_a_tied_head_may_be_in_the_file(tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     oracle(FAMILIES["llama-tied"](), tmp_path)
-    path = tmp_path / "model.safetensors"
+    config, path = read_config(tmp_path), tmp_path / "model.safetensors"
+    without = load_model(tmp_path, config, CPU, torch.float32)
     tensors = load_file(path)
     save_file({**tensors, "lm_head.weight": tensors["model.embed_tokens.weight"].clone()}, path)
-    load_model(tmp_path, read_config(tmp_path), CPU, torch.float32)
+    within = load_model(tmp_path, config, CPU, torch.float32)
+    pool, piece = KvPool(config, 8, 8, torch.float32, CPU), Piece(ids(20), 0, range(1, 5))
+    found = [m.forward(make_batch([piece], 8, CPU, exact=True), pool, SdpaAttention()) for m in (without, within)]
+    assert torch.equal(*found)
 
 
 def test_names_without_model_and_several_files_are_read(tmp_path: Path) -> None:

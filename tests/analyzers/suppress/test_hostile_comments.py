@@ -56,4 +56,6 @@ def test_no_file_takes_long(path: str, text: str) -> None:
 )
 def test_nothing_breaks_it(path: str, text: bytes) -> None:
     for kind in SourceKind:
-        sift_inline((), [SourceFile(path, kind)], Ran(lambda _: {"unknown-ignore"}), given={path: text})
+        sifted = sift_inline((), [SourceFile(path, kind)], Ran(lambda _: {"unknown-ignore"}), given={path: text})
+        assert {one.rule for one in sifted.kept} <= {"unknown-ignore"}
+        assert sifted.hidden == ()
