@@ -128,7 +128,9 @@ def _nothing(linted: Linted, *, whole: bool) -> str:
     pairs = len(linted.pairs)
     if not pairs:
         return "No request continues or resembles another one, so there was nothing to compare."
-    return f"{pairs:,} pairs of requests were compared; nothing in them is {'unstable' if whole else 'new'}."
+    were, them = ("was", "it") if pairs == 1 else ("were", "them")
+    compared = f"{_counted(pairs, 'pair')} of requests {were} compared"
+    return f"{compared}; nothing in {them} is {'unstable' if whole else 'new'}."
 
 
 def _statistics(found: tuple[Finding, ...]) -> Table:

@@ -97,7 +97,7 @@ def _by_usage(evidence: Evidence, cold: Counter[Label], warm: Counter[Label]) ->
         )
     found = evidence.estimate
     if found is None or found.interval is None:
-        return Judged(Verdict.INCONCLUSIVE, f"{found.n if found else 0} pairs are too few: {FEWEST} make an interval")
+        return _too_few(found)
     if found.interval.low > EFFECT:
         return Judged(Verdict.CONFIRMED, "the server counts the cached tokens, and warm requests are faster")
     if found.interval.low >= 1 / EFFECT and found.interval.high <= EFFECT:
@@ -109,7 +109,7 @@ def _without_hits(evidence: Evidence) -> Judged:
     """Judge a run in which the server counts no cached token in any warm request."""
     found = evidence.estimate
     if found is None or found.interval is None:
-        return Judged(Verdict.INCONCLUSIVE, f"{found.n if found else 0} pairs are too few: {FEWEST} make an interval")
+        return _too_few(found)
     margin = 1 + max(EFFECT - 1, evidence.noise or 0.0)
     if found.interval.low > margin:
         return Judged(Verdict.CONTRADICTORY, "warm requests are faster, though the server counts nothing as cached")
@@ -121,7 +121,7 @@ def _without_hits(evidence: Evidence) -> Judged:
 def _by_timing(evidence: Evidence) -> Judged:
     found = evidence.estimate
     if found is None or found.interval is None:
-        return Judged(Verdict.INCONCLUSIVE, f"{found.n if found else 0} pairs are too few: {FEWEST} make an interval")
+        return _too_few(found)
     if evidence.noise is None or evidence.controls_agree is None:
         return Judged(Verdict.INCONCLUSIVE, "the server does not count cached tokens, and there are too few controls")
     if not evidence.controls_agree:
@@ -132,6 +132,10 @@ def _by_timing(evidence: Evidence) -> Judged:
             Verdict.INFERRED, "the server does not count cached tokens, but warm requests are faster than noise"
         )
     return Judged(Verdict.INCONCLUSIVE, _wider(found))
+
+
+def _too_few(found: Estimate | None) -> Judged:
+    return Judged(Verdict.INCONCLUSIVE, f"{found.n if found else 0} pairs are too few: {FEWEST} make an interval")
 
 
 def _wider(found: Estimate) -> str:
