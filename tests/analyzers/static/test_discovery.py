@@ -82,7 +82,7 @@ BY_NAME = [
     ("calls.ndjson", CHAT + "\n" + CHAT, "log"),
     ("calls.json", f"[{CHAT},\n {CHAT}]", "log"),
     ("one.json", json.dumps(json.loads(CHAT), indent=2), "log"),
-    ("calls.jsonl.gz", gzip.compress(CHAT.encode()), "log"),
+    ("calls.jsonl.gz", gzip.compress(CHAT.encode(), mtime=0), "log"),
     ("wrapped.jsonl", '{"at": 1, "request": ' + CHAT + "}", "log"),
     ("calls.csv", "id,messages\n1,x\n", "log"),
 ]
@@ -120,7 +120,7 @@ LEFT = [
     ("broken.json", '{"messages": [', "no log"),
     ("table.csv", "city,year\nX,1\n", "no log"),
     ("server.log", "INFO started\n", "no log"),
-    ("data.json.gz", gzip.compress(b'{"a": 1}'), "no log"),
+    ("data.json.gz", gzip.compress(b'{"a": 1}', mtime=0), "no log"),
     ("broken.jsonl.gz", b"\x1f\x8b\x00", "no log"),
     ("rows.parquet", b"PAR1 and nothing more", "no log"),
     ("types.d.ts", "export declare const prompt: string;", "generated code"),
