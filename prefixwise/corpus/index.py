@@ -6,6 +6,7 @@ before is one look-up. Only new items are decoded, rendered and tokenised.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,6 +66,17 @@ class CorpusIndex:
     def fresh(self) -> CorpusIndex:
         """Return an empty index that finds tokenizers as this one does."""
         return CorpusIndex(self._choose)
+
+    def variant(self) -> CorpusIndex:
+        """Return an index without rows that shares this one's tree, items and names.
+
+        What it takes in costs only the text that is new to both.
+        """
+        other = copy.copy(self)
+        other.rows = self.rows.emptied()
+        other.outlines = None
+        other._taken, other._joins = [], Joins(other.rows)
+        return other
 
     @property
     def joined(self) -> int:

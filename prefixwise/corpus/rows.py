@@ -5,9 +5,10 @@ Columns, not objects: a million requests are about 110 MB, and a replay touches 
 
 from __future__ import annotations
 
+import copy
 import math
 from array import array
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import msgspec
@@ -81,6 +82,18 @@ class Row(msgspec.Struct, gc=False):
 
 COLUMNS = Row.__struct_fields__
 FLOAT_COLUMNS = ("start", "end", "ttft")
+PROMPT_COLUMNS = (
+    "node",
+    "response_node",
+    "prompt_tokens",
+    "answer_tokens",
+    "tools_end",
+    "system_end",
+    "model",
+    "namespace",
+    "param_set",
+)
+"""What a request asks for, and not what came of it."""
 
 
 class Rows:
@@ -159,6 +172,35 @@ class Rows:
         for add, value in zip(self._adders, msgspec.structs.astuple(row)):  # noqa: B905 - this is the hot loop
             add(value)
 
+    def emptied(self) -> Rows:
+        """Return rows of the same tree and names, of which there are none yet."""
+        other = copy.copy(self)
+        for name in COLUMNS:
+            setattr(other, name, array("d" if name in FLOAT_COLUMNS else "i"))
+        other.markers, other.bands, other.memo = {}, {}, {}
+        other._adders = tuple(getattr(other, name).append for name in COLUMNS)
+        return other
+
+    def replaced(self, changed: Mapping[int, int], other: Rows) -> Rows:
+        """Return these rows with other prompts in some places.
+
+        Args:
+            changed: By row of these: the row of `other` whose prompt, namespace and markers it has instead.
+            other: Rows of the same tree and names.
+        """
+        made = copy.copy(self)
+        made.memo = {}
+        for name in PROMPT_COLUMNS:
+            column = array("i", getattr(self, name))
+            values = getattr(other, name)
+            for row, instead in changed.items():
+                column[row] = values[instead]
+            setattr(made, name, column)
+        made.markers, made.bands = dict(self.markers), dict(self.bands)
+        for noted, others in ((made.markers, other.markers), (made.bands, other.bands)):
+            _exchange(noted, others, changed)
+        return made
+
     def ref(self, row: int) -> Ref:
         """Return where the record of `row` stands."""
         return Ref(self.files[self.file[row]], self.record[row], self.line[row] or None)
@@ -185,6 +227,14 @@ class Rows:
         names: Names = getattr(self, GROUPS[field])
         column: array[int] = getattr(self, field)
         return column, names
+
+
+def _exchange(noted: dict[int, Any], others: Mapping[int, Any], changed: Mapping[int, int]) -> None:
+    """Replace what is noted of some rows by what is noted of others."""
+    for row, instead in changed.items():
+        noted.pop(row, None)
+        if instead in others:
+            noted[row] = others[instead]
 
 
 GROUPS = {
