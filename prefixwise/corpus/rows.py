@@ -16,6 +16,7 @@ import msgspec
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Ref
 from prefixwise.core.times import ABSENT
+from prefixwise.corpus.layouts import Layouts
 from prefixwise.corpus.tree import PrefixTree
 
 NONE = -1
@@ -69,6 +70,7 @@ class Row(msgspec.Struct, gc=False):
     replica: int = 0
     namespace: int = 0
     param_set: int = 0
+    control_set: int = 0
     reported_prompt: int = NONE
     reported_cached: int = NONE
     reported_written: int = NONE
@@ -106,6 +108,7 @@ class Rows:
             has KV.
         tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
         param_set: Which set of key parameters (`param_sets`).
+        control_set: Which set of wishes to the cache (`control_sets`).
         reported_prompt, reported_cached, reported_written, reported_output: The log's own usage, -1 where absent.
         reported_written_long: Of the written tokens, those for longer than the provider's usual time (Anthropic's
             1 h, OpenAI's 12 h); -1 where the log does not split them.
@@ -113,6 +116,7 @@ class Rows:
         start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
         bands: By row: (fewer, more) tokens that media of unknown size may add.
+        layouts: The blocks of each prompt, where they were asked for.
     """
 
     file: array[int]
@@ -132,6 +136,7 @@ class Rows:
     replica: array[int]
     namespace: array[int]
     param_set: array[int]
+    control_set: array[int]
     reported_prompt: array[int]
     reported_cached: array[int]
     reported_written: array[int]
@@ -151,8 +156,10 @@ class Rows:
         self.families = Names()
         self.namespaces: list[Namespace] = [SHARED]
         self.param_sets: list[tuple[tuple[str, bytes], ...]] = [()]
+        self.control_sets: list[tuple[tuple[str, bytes], ...]] = [()]
         self.markers: dict[int, tuple[tuple[int, float], ...]] = {}
         self.bands: dict[int, tuple[int, int]] = {}
+        self.layouts: Layouts | None = None
         self.memo: dict[Hashable, Any] = {}
         """What analyses keep with the rows; emptied when rows are added."""
         self._adders: tuple[Callable[[Any], None], ...] = tuple(getattr(self, name).append for name in COLUMNS)
