@@ -6,6 +6,7 @@ it adds. It is built only where an analysis asks for it.
 
 from __future__ import annotations
 
+import copy
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
@@ -102,6 +103,24 @@ class Layouts:
         self._shapes: dict[int, _Shape] = {}
         self._known: dict[int, int] = {}
         self._nodes = array("i")
+
+    def emptied(self) -> Layouts:
+        """Return the same layouts, of which no row has one yet."""
+        other = copy.copy(self)
+        other.of_row, other._nodes = array("i"), array("i")
+        return other
+
+    def forget_nodes(self) -> None:
+        """Forget on which edges blocks end: the tree has other edges now."""
+        self._nodes = array("i")
+
+    def replaced(self, changed: Mapping[int, int], other: Layouts) -> Layouts:
+        """Return these layouts with those of `other` for some rows: by row, the row of `other`."""
+        made = self.emptied()
+        made.of_row.extend(self.of_row)
+        for row, instead in changed.items():
+            made.of_row[row] = other.of_row[instead]
+        return made
 
     def add_item(self, item: int, section: str, turn: Turn, tail: int) -> None:
         """Take in an item that was not met before; `tail` counts the tokens of framing behind its last block."""

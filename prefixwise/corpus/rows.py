@@ -94,6 +94,7 @@ PROMPT_COLUMNS = (
     "model",
     "namespace",
     "param_set",
+    "control_set",
 )
 """What a request asks for, and not what came of it."""
 
@@ -185,8 +186,15 @@ class Rows:
         for name in COLUMNS:
             setattr(other, name, array("d" if name in FLOAT_COLUMNS else "i"))
         other.markers, other.bands, other.memo = {}, {}, {}
+        other.layouts = None if self.layouts is None else self.layouts.emptied()
         other._adders = tuple(getattr(other, name).append for name in COLUMNS)
         return other
+
+    def grown(self) -> None:
+        """Forget what was worked out on a smaller tree."""
+        self.memo.clear()
+        if self.layouts is not None:
+            self.layouts.forget_nodes()
 
     def replaced(self, changed: Mapping[int, int], other: Rows) -> Rows:
         """Return these rows with other prompts in some places.
@@ -206,6 +214,19 @@ class Rows:
         made.markers, made.bands = dict(self.markers), dict(self.bands)
         for noted, others in ((made.markers, other.markers), (made.bands, other.bands)):
             _exchange(noted, others, changed)
+        if self.layouts is not None and other.layouts is not None:
+            made.layouts = self.layouts.replaced(changed, other.layouts)
+        return made
+
+    def by_replica(self) -> Rows:
+        """Return these rows with a model of its own for each model on each replica, as nothing is shared between."""
+        made = copy.copy(self)
+        made.memo, made.models, made.model = {}, Names(), array("i")
+        numbers: dict[tuple[int, int], int] = {}
+        for pair in zip(self.model, self.replica, strict=True):
+            if pair not in numbers:
+                numbers[pair] = made.models.append(self.models[pair[0]])
+            made.model.append(numbers[pair])
         return made
 
     def ref(self, row: int) -> Ref:

@@ -40,5 +40,5 @@ class Variant:
         Where only a later record told of an answer, the answer that was sent stands for that of the mended request.
         """
         self._index.finish()
-        self._rows.memo.clear()  # it may hold what was worked out on the smaller tree
+        self._rows.grown()  # what was worked out on the smaller tree
         return self._rows.replaced({row: number for number, row in enumerate(self._changed)}, self._index.rows)
