@@ -72,9 +72,9 @@ class CorpusIndex:
         self._taken: list[Taken] = []
         self._joins = Joins(self.rows)
 
-    def fresh(self) -> CorpusIndex:
+    def fresh(self, outlines: Outlines | None = None) -> CorpusIndex:
         """Return an empty index that finds tokenizers as this one does."""
-        return CorpusIndex(self._choose)
+        return CorpusIndex(self._choose, outlines)
 
     def variant(self) -> CorpusIndex:
         """Return an index without rows that shares this one's tree, items and names.

@@ -6,7 +6,7 @@ import msgspec
 
 from prefixwise.core.request import Request
 from prefixwise.corpus.index import CorpusIndex
-from prefixwise.corpus.rows import NONE, Rows
+from prefixwise.corpus.rows import Rows
 
 
 class Variant:

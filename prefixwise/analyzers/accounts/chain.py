@@ -116,4 +116,3 @@ def _unexplained(rows: Rows, served: Sequence[int]) -> tuple[array[int], bytearr
             compared[row] = True
             beyond[row] = modelled - (round(cached * tokens / prompt) if prompt else 0)
     return beyond, compared
-

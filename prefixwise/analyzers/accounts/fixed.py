@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from prefixwise.analyzers.accounts.repairs import Repair, in_order, mended_by_all, repairs_of
+from prefixwise.analyzers.accounts.mended_log import MendedLog
+from prefixwise.analyzers.accounts.repairs import Repair, in_order, repairs_of
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.prompt_cost import prompt_cost
 from prefixwise.caches.policy import Policy
 from prefixwise.caches.rulebook import Rulebook
-from prefixwise.core.finding import Finding
-from prefixwise.core.request import Request
+from prefixwise.core.finding import Finding, Severity
 from prefixwise.corpus.again import Again
-from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.rows import Rows
-from prefixwise.corpus.variants import Variant
 
 MOST_REPAIRS = 24
-"""Findings that are mended and counted one by one, the costliest first; the others only together."""
+"""Findings that are mended and counted in a round, the costliest first."""
+_MOST_ROUNDS = 3
+"""How often the log is linted, with all repairs of the rounds before."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -46,16 +46,18 @@ class Gain(msgspec.Struct, frozen=True):
     Attributes:
         finding: What is mended.
         requests: How many requests are sent otherwise.
-        count: The prompts with this repair; None where it was not counted by itself.
+        count: The prompts with this repair.
         saved_tokens: Tokens that need not be computed any more; negative where the repair costs more than it saves.
         saved_usd: The same in money, None where no price is known.
+        behind: Whether it was hidden by others, and is counted on top of them.
     """
 
     finding: Finding
     requests: int
-    count: Count | None
-    saved_tokens: int | None
+    count: Count
+    saved_tokens: int
     saved_usd: float | None
+    behind: bool
 
 
 class Fixed(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ class Fixed(msgspec.Struct, frozen=True):
 
     Attributes:
         rule: Its label.
-        before, after: The prompts as they were sent, and with all repairs that cost nothing by themselves.
+        before, after: The prompts as they were sent, and with all repairs that save something by themselves.
         gains: By finding, the largest first.
         interaction: Tokens that all repairs together save beyond the sum of each alone; negative where several
             findings stand in front of the same tokens.
@@ -120,6 +122,8 @@ def counting(policy: Policy, weights: Sequence[float], book: Rulebook) -> Counti
 def fixed(linted: Linted, again: Again, policy: Policy, weights: Sequence[float], book: Rulebook) -> Fixed:
     """Mend the requests of a log as its findings say, each alone and all together, and count them again.
 
+    A cause may hide another one that stands behind it: the mended log is linted again, until nothing new is found.
+
     Args:
         linted: What is wrong with the log.
         again: Reads the same input once more.
@@ -130,68 +134,47 @@ def fixed(linted: Linted, again: Again, policy: Policy, weights: Sequence[float]
     index = linted.log.corpus.index
     assert index is not None, "a log that was linted has texts"  # noqa: S101
     count = counting(policy, weights, book)
-    before = count(index.rows)
-    repairs = repairs_of(linted.log, linted.causes)
-    mends = _Mends(linted, index, again)
-    alone = [
-        _gain(repair, variant, before, count)
-        for repair, variant in zip(repairs, mends.alone(repairs[:MOST_REPAIRS]), strict=False)
-    ]
-    kept = [repair for repair, gain in zip(repairs, alone, strict=False) if (gain.saved_tokens or 0) >= 0]
-    rows = mends.together(in_order(kept))
-    after = count(rows)
-    shown = [gain for gain in alone if gain.requests]
-    mended = {id(gain.finding) for gain in shown} | {id(repair.finding) for repair in repairs[MOST_REPAIRS:]}
-    counting_ones = [cause.finding for cause in linted.causes if cause.finding.tokens_lost is not None]
-    return Fixed(
-        policy.label,
-        before,
-        after,
-        tuple(sorted(shown, key=lambda gain: -(gain.saved_tokens or 0))),
-        before.computed - after.computed - sum(max(0, gain.saved_tokens or 0) for gain in shown),
-        tuple(finding for finding in counting_ones if id(finding) not in mended),
-        rows,
-    )
+    log = MendedLog(linted.log.corpus, index, again)
+    before = now = count(index.rows)
+    made: list[Repair] = []
+    gains: list[Gain] = []
+    rows, unmended = index.rows, []
+    row_of: Sequence[int] = range(len(rows))
+    for number in range(_MOST_ROUNDS):
+        repairs = repairs_of(linted, row_of)
+        if not number:
+            unmended = _unmended(linted, repairs)
+        found = _alone(log, made, repairs[:MOST_REPAIRS], now, count, behind=number > 0)
+        kept = in_order(repair for repair, gain in found if gain.requests and gain.saved_tokens > 0)
+        gains += [gain for _, gain in found if gain.requests and (number == 0 or gain.saved_tokens)]
+        if not kept:
+            break
+        made += kept
+        rows = log.rows(made)
+        now = count(rows)
+        if number + 1 < _MOST_ROUNDS:
+            linted, row_of = log.linted(made, book)
+    saved = sum(max(0, gain.saved_tokens) for gain in gains)
+    gains.sort(key=lambda gain: (gain.behind, -gain.saved_tokens))
+    interaction = before.computed - now.computed - saved
+    return Fixed(policy.label, before, now, tuple(gains), interaction, tuple(unmended), rows)
 
 
-def _gain(repair: Repair, variant: Variant, before: Count, count: Counting) -> Gain:
-    if not len(variant):
-        return Gain(repair.finding, 0, None, None, None)
-    after = count(variant.rows())
-    priced = before.cost_usd is not None and after.cost_usd is not None
-    saved = (before.cost_usd or 0.0) - (after.cost_usd or 0.0) if priced else None
-    return Gain(repair.finding, len(variant), after, before.computed - after.computed, saved)
+def _unmended(linted: Linted, repairs: Sequence[Repair]) -> list[Finding]:
+    """Return the findings that cost something and that no request can show a repair of."""
+    mended = {id(repair.finding) for repair in repairs}
+    costly = (cause.finding for cause in linted.causes if cause.finding.severity is not Severity.INFO)
+    return [finding for finding in costly if finding.tokens_lost is not None and id(finding) not in mended]
 
 
-class _Mends:
-    """Variants of a log."""
-
-    def __init__(self, linted: Linted, index: CorpusIndex, again: Again) -> None:
-        self._applications = linted.log.applications
-        self._index = index
-        self._again = again
-
-    def alone(self, repairs: Sequence[Repair]) -> list[Variant]:
-        """Return a variant for each of some repairs; the input is read once for all of them."""
-        variants = [Variant(self._index) for _ in repairs]
-        for row, request in self._requests(repairs):
-            for repair, variant in zip(repairs, variants, strict=True):
-                mended = repair.mended(self._applications[row], request)
-                if mended is not request:
-                    variant.add(row, mended)
-        return variants
-
-    def together(self, repairs: Sequence[Repair]) -> Rows:
-        """Return the rows with all of some repairs."""
-        variant = Variant(self._index)
-        for row, request in self._requests(repairs):
-            mended = mended_by_all(repairs, self._applications[row], request)
-            if mended is not request:
-                variant.add(row, mended)
-        return variant.rows()
-
-    def _requests(self, repairs: Sequence[Repair]) -> Iterator[tuple[int, Request]]:
-        touched = {application for repair in repairs for application in repair.claims}
-        if not touched:
-            return iter(())
-        return self._again(wanted=lambda row, _: self._applications[row] in touched)
+def _alone(
+    log: MendedLog, made: Sequence[Repair], repairs: Sequence[Repair], now: Count, count: Counting, *, behind: bool
+) -> list[tuple[Repair, Gain]]:
+    """Return what each of some repairs brings on top of those that were made."""
+    found = []
+    for repair, (requests, variant) in zip(repairs, log.each(made, repairs), strict=True):
+        after = count(variant.rows()) if requests else now
+        priced = now.cost_usd is not None and after.cost_usd is not None
+        usd = (now.cost_usd or 0.0) - (after.cost_usd or 0.0) if priced else None
+        found.append((repair, Gain(repair.finding, requests, after, now.computed - after.computed, usd, behind)))
+    return found
