@@ -14,10 +14,11 @@ class Variant:
 
     Args:
         index: Of the requests as they were sent; its tree grows by what is said otherwise.
+        rows: Those that the others take the place in, of the index or of another variant; the index's own by default.
     """
 
-    def __init__(self, index: CorpusIndex) -> None:
-        self._rows = index.rows
+    def __init__(self, index: CorpusIndex, rows: Rows | None = None) -> None:
+        self._rows = index.rows if rows is None else rows
         self._index = index.variant()
         self._changed: list[int] = []
 
@@ -35,7 +36,7 @@ class Variant:
         return True
 
     def rows(self) -> Rows:
-        """Return the rows of all requests, in the order of those as they were sent.
+        """Return all rows, in the order of those as they were sent.
 
         Where only a later record told of an answer, the answer that was sent stands for that of the mended request.
         """

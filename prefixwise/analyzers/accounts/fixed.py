@@ -15,11 +15,12 @@ from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.finding import Finding, Severity
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.rows import Rows
+from prefixwise.corpus.variants import Variant
 
 MOST_REPAIRS = 24
 """Findings that are mended and counted in a round, the costliest first."""
-_MOST_ROUNDS = 3
-"""How often the log is linted, with all repairs of the rounds before."""
+_MOST_ROUNDS = 2
+"""How often the log is linted, with all repairs of the rounds before: few causes hide behind two others."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -144,16 +145,21 @@ def fixed(linted: Linted, again: Again, policy: Policy, weights: Sequence[float]
         repairs = repairs_of(linted, row_of)
         if not number:
             unmended = _unmended(linted, repairs)
-        found = _alone(log, made, repairs[:MOST_REPAIRS], now, count, behind=number > 0)
+        variants = log.each(made, rows, repairs[:MOST_REPAIRS])
+        found = [
+            (repair, _gain(repair, variant, now, count, behind=number > 0))
+            for repair, variant in zip(repairs, variants, strict=False)
+        ]
         kept = in_order(repair for repair, gain in found if gain.requests and gain.saved_tokens > 0)
         gains += [gain for _, gain in found if gain.requests and (number == 0 or gain.saved_tokens)]
         if not kept:
             break
         made += kept
-        rows = log.rows(made)
-        now = count(rows)
         if number + 1 < _MOST_ROUNDS:
-            linted, row_of = log.linted(made, book)
+            rows, linted, row_of = log.linted(made, book)
+        else:
+            rows = log.rows(made)
+        now = count(rows)
     saved = sum(max(0, gain.saved_tokens) for gain in gains)
     gains.sort(key=lambda gain: (gain.behind, -gain.saved_tokens))
     interaction = before.computed - now.computed - saved
@@ -167,14 +173,9 @@ def _unmended(linted: Linted, repairs: Sequence[Repair]) -> list[Finding]:
     return [finding for finding in costly if finding.tokens_lost is not None and id(finding) not in mended]
 
 
-def _alone(
-    log: MendedLog, made: Sequence[Repair], repairs: Sequence[Repair], now: Count, count: Counting, *, behind: bool
-) -> list[tuple[Repair, Gain]]:
-    """Return what each of some repairs brings on top of those that were made."""
-    found = []
-    for repair, (requests, variant) in zip(repairs, log.each(made, repairs), strict=True):
-        after = count(variant.rows()) if requests else now
-        priced = now.cost_usd is not None and after.cost_usd is not None
-        usd = (now.cost_usd or 0.0) - (after.cost_usd or 0.0) if priced else None
-        found.append((repair, Gain(repair.finding, requests, after, now.computed - after.computed, usd, behind)))
-    return found
+def _gain(repair: Repair, variant: Variant, now: Count, count: Counting, *, behind: bool) -> Gain:
+    """Return what a repair brings on top of those that were made."""
+    after = count(variant.rows()) if len(variant) else now
+    priced = now.cost_usd is not None and after.cost_usd is not None
+    usd = (now.cost_usd or 0.0) - (after.cost_usd or 0.0) if priced else None
+    return Gain(repair.finding, len(variant), after, now.computed - after.computed, usd, behind)

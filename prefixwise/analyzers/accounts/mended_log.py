@@ -15,7 +15,7 @@ from prefixwise.corpus.again import Again, Wanted
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.outlines import Outlines
-from prefixwise.corpus.rows import NONE, Rows
+from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.variants import Variant
 
 
@@ -33,18 +33,16 @@ class MendedLog:
         self._index = index
         self._again = again
 
-    def each(self, made: Sequence[Repair], more: Sequence[Repair]) -> list[tuple[int, Variant]]:
-        """Return for each of some repairs how many requests it changes, and the log with it and all that were made."""
-        changed = [0] * len(more)
-        variants = [Variant(self._index) for _ in more]
-        for row, request in self._requests([*made, *more]):
+    def each(self, made: Sequence[Repair], rows: Rows, more: Sequence[Repair]) -> list[Variant]:
+        """Return for each of some repairs the log with it and all that were made, of which these are the rows."""
+        variants = [Variant(self._index, rows) for _ in more]
+        for row, request in self._requests(more):
             base = mended_by_all(made, row, request)
-            for number, repair in enumerate(more):
+            for repair, variant in zip(more, variants, strict=True):
                 mended = repair.mended(row, base)
-                changed[number] += mended is not base
-                if mended is not request:
-                    variants[number].add(row, mended)
-        return list(zip(changed, variants, strict=True))
+                if mended is not base:
+                    variant.add(row, mended)
+        return variants
 
     def rows(self, made: Sequence[Repair]) -> Rows:
         """Return the rows with all of some repairs."""
@@ -55,27 +53,26 @@ class MendedLog:
                 variant.add(row, mended)
         return variant.rows()
 
-    def linted(self, made: Sequence[Repair], book: Rulebook) -> tuple[Linted, list[int]]:
-        """Return what is found in the log with some repairs, and by its row the row of the log as it was sent."""
-        index = self._index.fresh(Outlines())
+    def linted(self, made: Sequence[Repair], book: Rulebook) -> tuple[Rows, Linted, list[int]]:
+        """Return the rows with some repairs, what lint finds in them, and which row each of the linted rows is."""
+        variant, index = Variant(self._index), self._index.fresh(Outlines())
         row_of: list[int] = []
         for row, request in self._again():
-            try:
-                index.add(msgspec.structs.replace(mended_by_all(made, row, request), id=""))
-            except ValueError:
-                continue
+            mended = mended_by_all(made, row, request)
+            if mended is not request and not variant.add(row, mended):
+                mended = request
+            index.add(msgspec.structs.replace(mended, id=""))  # each row is a call of its own
             row_of.append(row)
         index.finish()
         corpus = msgspec.structs.replace(self._corpus, rows=index.rows, index=index, tokenizers=index.tokenizers)
         number_of = {row: number for number, row in enumerate(row_of)}
 
         def again(*, wanted: Wanted | None = None) -> Iterator[tuple[int, Request]]:
-            asked = None if wanted is None else lambda row, record: wanted(number_of.get(row, NONE), record)
+            asked = None if wanted is None else lambda row, record: wanted(number_of[row], record)
             for row, request in self._again(wanted=asked):
-                if row in number_of:
-                    yield number_of[row], mended_by_all(made, row, request)
+                yield number_of[row], mended_by_all(made, row, request)
 
-        return lint_log(corpus, again, RULES.names(), book), row_of
+        return variant.rows(), lint_log(corpus, again, RULES.names(), book), row_of
 
     def _requests(self, repairs: Sequence[Repair]) -> Iterator[tuple[int, Request]]:
         """Yield the requests that some repairs may change."""
