@@ -79,12 +79,12 @@ def hitrate(
         salt=salt_field,
     )
     under = for_model(under or (), model_shape)
-    check_arguments(under, by or ())
-    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     book = Rulebook(settings.rules)
+    counts_blocks = check_arguments(under, by or (), book)
+    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     refuse_overwriting([path for _, path in outputs.files], paths)
     choose = chooser(tokenizer or (), chat_template or ())
-    corpus = read(paths, reading, console, choose)
+    corpus = read(paths, reading, console, choose, layouts=counts_blocks)
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     shown = Excerpts(settings.excerpts)
