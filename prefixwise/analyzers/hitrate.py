@@ -152,9 +152,10 @@ def hit_rate(
     rows = corpus.rows
     policies = rules_for(rows, specs, book)
     models = model_tokens(corpus)
+    weights = factors(rows, models)
+    rows.token_factors = {number: weight for number, weight in enumerate(weights) if weight != 1.0}
     replays = {policy.label: policy.replay(rows) for policy in policies}
     columns = _cached_by_rule(rows, policies, replays)
-    weights = factors(rows, models)
     table = _Totals(rows, weights, columns)
     bills = {policy.label: (replays[policy.label], policy.tariff) for policy in policies if policy.tariff.provider}
     return HitRate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -156,9 +157,18 @@ class HostedPolicy:
             model = rows.models[number]
             system = self.system_of(model)
             settings = self.settings_of(model, _retention(rows, order))
+            if (factor := rows.token_factors.get(number, 1.0)) != 1.0:
+                settings = msgspec.structs.replace(settings, minimum=self._minimum(settings.minimum, factor))
             auto = self._is_auto(rows, system, model)
             lanes.append((self._family(system, model), Lane(rows, order, times, settings, auto, out)))
         return lanes
+
+    def _minimum(self, minimum: int, factor: float) -> int:
+        """Return a minimum in tokens as we count them; the ends of a range hold the provider's own figure too."""
+        ours = math.ceil(minimum / factor)
+        if self._end is End.PLAN:
+            return ours
+        return max(minimum, ours) if self._end is End.LEAST else min(minimum, ours)
 
     def _family(self, system: System, model: str) -> MatchingFamily:
         name = system.family_of(self._asked.choices.model or model) or Family.RADIX_TREE
