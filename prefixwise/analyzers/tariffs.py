@@ -41,9 +41,7 @@ class Tariffs:
         uniform = len(rows.models) == len(rows.providers) == 1
         self._column = bytes(len(rows)) if uniform else [pairs.setdefault(pair, len(pairs)) for pair in both]
         """By row, the number of its pair of model and provider."""
-        found = [
-            book.price_list(model or rows.models[m], provider or rows.providers[p]) for m, p in pairs or {(0, 0): 0}
-        ]
+        found = [_priced(book, rows, pair, model, provider) for pair in pairs or {(0, 0): 0}]
         self._lists = [
             _Listed(self, number, prices) for (number, _), prices in zip(pairs or {(0, 0): 0}, found, strict=True)
         ]
@@ -104,3 +102,11 @@ class _Listed:
             price = self._prices[position]
             number = self._numbers[position, tier] = self._tariffs.add(self._model, price, price.in_tier(tier))
         return number
+
+
+def _priced(book: Rulebook, rows: Rows, pair: tuple[int, int], model: str, provider: str) -> PriceList | None:
+    """Return the prices of a pair of model and provider; where another provider is named, only from its own list."""
+    logged = rows.providers[pair[1]]
+    found = book.price_list(model or rows.models[pair[0]], provider or logged)
+    is_theirs = found is None or not provider or provider in (found.provider, logged)
+    return found if is_theirs else None

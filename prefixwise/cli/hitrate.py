@@ -47,6 +47,7 @@ def hitrate(
     Examples:
       prefixwise hitrate requests.jsonl
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
+      prefixwise hitrate requests.jsonl --under anthropic --under openai:model=gpt-5.6
       prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
