@@ -12,12 +12,13 @@ import msgspec
 from prefixwise.caches.cache_settings import Choices, End, Settings, settings_for
 from prefixwise.caches.facts import Family, Kind, System
 from prefixwise.caches.family import FAMILIES, MatchingFamily
-from prefixwise.caches.granular import SharedPolicy, check_grain, main_reason
+from prefixwise.caches.granular import SharedPolicy, main_reason
 from prefixwise.caches.lane import Lane, Outcome
 from prefixwise.caches.policy import Policy, Reason, Replay, Tariff
 from prefixwise.caches.relaxation import AS_IT_RAN, Relaxation
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import shared_within, sharing
+from prefixwise.core.errors import UserError
 from prefixwise.corpus.rows import Rows
 
 
@@ -74,7 +75,12 @@ class HostedPolicy:
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace whose blocks do not show where prompts part."""
-        check_grain(rows, 1, self.label, "blocks of one token: trace without --block")
+        if (grain := rows.tree.grain) > 1:
+            raise UserError(
+                f"the trace holds hashes of {grain}-token blocks, which do not tell where in a block two prompts part",
+                f"--under {self.label}",
+                "count the log itself, or a trace that was made without --block",
+            )
 
     def without_outputs(self) -> None:
         """Return None: the facts say whether answers are cached."""
