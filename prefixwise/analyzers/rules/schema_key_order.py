@@ -34,7 +34,12 @@ class SchemaKeyOrder(ChangedTools):
 
     A comparison of parsed values sees no difference here; this one keeps the order of keys.
 
-    Not reported: an order that changes once, for all conversations and for good, which is a deployment.
+    In sources it is JSON that is made of keys in no fixed order, and a definition in JSON or YAML files that stands in a
+    second place, equal but for the order of its keys: requests made from the one cannot use what was cached of the
+    other. The first place, by path, is taken for the right one.
+
+    Not reported: an order that changes once, for all conversations and for good, which is a deployment; definitions
+    that each have an order of their own in one list, which is the same text on every call.
 
     Write schemas once when the program starts, keys sorted, and send those bytes from every worker. Nothing of what the
     model is told changes by that, so a tool may do it without a look.
