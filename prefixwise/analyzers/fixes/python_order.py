@@ -55,7 +55,7 @@ def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
 
 
 def _with_argument(path: str, tree: PythonTree, call: ast.Call, argument: str, safety: Safety) -> Mended | None:
-    """Return the edit that gives a call one more argument, right behind its last one; None where that is in brackets."""
+    """Return the edit that gives a call one more argument, behind its last one; None where that is in brackets."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     at = max((tree.place(one)[1] for one in given), default=-1)
     if at < 0 or ")" in tree.text[at : tree.place(call)[1] - 1]:
