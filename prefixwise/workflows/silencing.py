@@ -151,7 +151,8 @@ def _since(sifted: Sifted, ref: str, notes: list[str]) -> Sifted:
     left_out = len(sifted.kept) - len(kept)
     known = len(sifted.hidden) - len(hidden)
     if left_out or known:
-        aside = f", {known:,} of them known or ignored anyway" if known else ""
+        part = f"{known:,} of them " if left_out else ""
+        aside = f", {part}known or ignored anyway" if known else ""
         count = _counted(left_out + known, "finding")
         notes.append(f"left out: {count} on lines that did not change since {ref}{aside}")
     return Sifted(kept, hidden)
