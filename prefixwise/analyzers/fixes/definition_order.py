@@ -22,6 +22,8 @@ def keys_as_elsewhere(seen: TemplateTrait, bench: Bench) -> Mended | None:
     None where what comes out would not say the same in that order, and in YAML where a comment or an anchor stands in
     it: nobody can tell what that belongs to.
     """
+    if not seen.flow:
+        return None  # a chat template that writes tools as they come
     source = bench.source(seen.path)
     there = seen.flow[0]
     other = bench.source(there.path)

@@ -53,6 +53,22 @@ class SchemaKeyOrder(ChangedTools):
     {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "messages": [{"role": "user", "content": "When is the last ferry?"}], "usage": {"prompt_tokens": 5120, "prompt_tokens_details": {"cached_tokens": 0}}}
     {"messages": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "model": "gpt-4o", "usage": {"prompt_tokens": 5150, "prompt_tokens_details": {"cached_tokens": 5120}}}
     ```
+
+    In files, here in one:
+
+    ```json bad
+    {
+      "chat": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]},
+      "mail": {"tools": [{"description": "Find a quay.", "name": "find_quay", "input_schema": {"type": "object"}}]}
+    }
+    ```
+
+    ```json good
+    {
+      "chat": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]},
+      "mail": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]}
+    }
+    ```
     """  # noqa: E501
 
     name = "schema-key-order"

@@ -178,3 +178,12 @@ def test_a_path_in_the_description_of_a_tool_is_no_placeholder() -> None:
     assert not fix_folder({"tools.json": json.dumps([tool])}, unsafe=False).found
     filled = {**tool, "description": long.replace("{user_id}", "{{ user_id }}")}
     assert [one.rule for one in fix_folder({"tools.json": json.dumps([filled])}, unsafe=False).found]
+
+
+def test_a_chat_template_that_writes_tools_as_they_come_has_no_edit() -> None:
+    text = (
+        "{% for t in tools %}{{ t | tojson }}{% endfor %}{% for message in messages %}<|{{ message.role }}|>"
+        "{{ message.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    ran = fix_folder({"chat_template.jinja": text}, unsafe=True)
+    assert [(one.rule, one.fix.edits) for one in ran.found] == [("schema-key-order", ())]
