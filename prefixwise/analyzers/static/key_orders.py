@@ -14,6 +14,7 @@ from typing import NamedTuple
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.templates.definitions import Definition, definitions_in, ordered, unordered
 from prefixwise.analyzers.static.templates.found import TemplateTrait
+from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.templates.trees import Mapping, Sequence, Tree
 from prefixwise.core.finding import Severity, Step
 
@@ -95,6 +96,7 @@ def _trait(source: Source, definition: Definition, first: _Known) -> TemplateTra
         message=message,
         flow=(Step(first.source.path, there, f"it stands here too, with `{usual}` in the place of `{key}`"),),
         evidence=("nothing but the order of keys differs",),
+        tokens=count_tokens(source.text[at : definition.end]),
     )
 
 

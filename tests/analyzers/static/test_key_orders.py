@@ -99,6 +99,8 @@ def test_keys_are_put_into_order_and_every_other_byte_stays() -> None:
         '"input_schema":{ "type":"object","properties":{ }}} ,\r\n  {"type": "web_search"}]\r\n'
     }
     assert not ran.again.after
+    (found,) = ran.found
+    assert found.tokens_lost is not None and 15 < found.tokens_lost.value < 40  # what stands behind the first key
 
 
 YAML = """\
