@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.fixes.edits import Mended, edited
-from prefixwise.analyzers.static.key_orders import definition_at, reordered
+from prefixwise.analyzers.static.key_orders import reordered
 from prefixwise.analyzers.static.sources import Source
-from prefixwise.analyzers.static.templates.definitions import ordered
+from prefixwise.analyzers.static.templates.definitions import definitions_in, ordered
 from prefixwise.analyzers.static.templates.found import TemplateTrait
 from prefixwise.core.finding import Edit, Safety
 
@@ -24,17 +25,17 @@ def keys_as_elsewhere(seen: TemplateTrait, bench: Bench) -> Mended | None:
     """
     if not seen.flow:
         return None  # a chat template that writes tools as they come
-    source = bench.source(seen.path)
-    there = seen.flow[0]
-    other = bench.source(there.path)
-    definition = definition_at(source, seen.span.start, seen.span.end)
-    like = definition_at(other, there.span.start, there.span.end)
+    source, there = bench.source(seen.path), seen.flow[0]
+    definition, like = bench.definition(seen.path, seen.span.start), bench.definition(there.path, there.span.start)
     if definition is None or like is None:
         return None
-    if not seen.path.lower().endswith(".json") and _UNSURE.search(source.text, definition.start, definition.end):
-        return None
     edits = tuple(Edit(seen.path, *move) for move in reordered(source, definition, like))
+    if seen.path.lower().endswith(".json"):
+        return Mended(edits, Safety.SAFE)  # values of JSON say the same wherever they stand
+    if _UNSURE.search(source.text, definition.start, definition.end):
+        return None
     after = Source(seen.path, edited(source.text, edits))
-    mended = definition_at(after, definition.start, definition.start)
-    wanted = ordered(like.tree, other.text)
+    found = itertools.chain(*definitions_in(after))
+    mended = next((one for one in found if one.start == definition.start), None)
+    wanted = ordered(like.tree, bench.source(there.path).text)
     return Mended(edits, Safety.SAFE) if mended and ordered(mended.tree, after.text) == wanted else None

@@ -7,6 +7,7 @@ one of them cannot use what was cached of the other.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from prefixwise.analyzers.static.templates.definitions import Definition, defini
 from prefixwise.analyzers.static.templates.found import TemplateTrait
 from prefixwise.analyzers.static.templates.tokens import count_tokens
 from prefixwise.analyzers.static.templates.trees import Mapping, Sequence, Tree
+from prefixwise.core.excerpt import Excerpts, excerpt
 from prefixwise.core.finding import Severity, Step
 
 KEY_ORDER = "schema-key-order"
@@ -41,13 +43,14 @@ def key_order_traits(sources: Iterable[Source], model_of: Callable[[str], str]) 
         sources: JSON and YAML files in the order of their paths.
         model_of: Returns the model that reads a file's prompts, '' where it is not known: models share nothing.
     """
-    known: dict[tuple[str, ...], list[_Known]] = {}
+    known: dict[bytes, list[_Known]] = {}
     for source in sources:
         model = model_of(source.path)
         for definitions in definitions_in(source):
-            before: tuple[str, ...] = ()
+            before = b""
             for definition in definitions:
-                before = (*before, unordered(definition.tree, source.text))
+                said = unordered(definition.tree, source.text).encode()
+                before = hashlib.blake2b(before + said, digest_size=16).digest()
                 alike = known.setdefault(before, [])
                 first = next((one for one in alike if not (one.model and model and one.model != model)), None)
                 if first is None:
@@ -69,19 +72,13 @@ def reordered(source: Source, definition: Definition, like: Definition) -> list[
     return list(_moves(source.text, definition.tree, like.tree))
 
 
-def definition_at(source: Source, start: int, end: int) -> Definition | None:
-    """Return the definition of a file that holds a stretch, None where none does."""
-    found = (one for definitions in definitions_in(source) for one in definitions)
-    return next((one for one in found if one.start <= start and end <= one.end), None)
-
-
 def _trait(source: Source, definition: Definition, first: _Known) -> TemplateTrait | None:
     if ordered(definition.tree, source.text) == ordered(first.definition.tree, first.source.text):
         return None
     at, key, usual = _parting(definition.tree, first.definition.tree)
     written = _KEY.match(source.text, at)
     span, quote = source.quote(at, at if written is None else written.end())
-    what = f"The tool `{definition.name[:_LONGEST_NAME]}`" if definition.is_tool else "This schema"
+    what = f"The tool `{_shown(definition.name)}`" if definition.is_tool else "This schema"
     there = first.source.span(first.definition.start, first.definition.start)
     message = (
         f"{what} stands in {first.source.path}:{there.line} too, with its keys in another order: equal to a program, "
@@ -94,10 +91,18 @@ def _trait(source: Source, definition: Definition, first: _Known) -> TemplateTra
         span=span,
         quote=quote,
         message=message,
-        flow=(Step(first.source.path, there, f"it stands here too, with `{usual}` in the place of `{key}`"),),
+        flow=(
+            Step(
+                first.source.path, there, f"it stands here too, with `{_shown(usual)}` in the place of `{_shown(key)}`"
+            ),
+        ),
         evidence=("nothing but the order of keys differs",),
         tokens=count_tokens(source.text[at : definition.end]),
     )
+
+
+def _shown(name: str) -> str:
+    return excerpt(name, Excerpts.MASKED, _LONGEST_NAME) or ""
 
 
 def _parting(tree: Tree, like: Tree) -> tuple[int, str, str]:

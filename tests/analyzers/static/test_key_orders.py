@@ -100,7 +100,8 @@ def test_keys_are_put_into_order_and_every_other_byte_stays() -> None:
     }
     assert not ran.again.after
     (found,) = ran.found
-    assert found.tokens_lost is not None and 15 < found.tokens_lost.value < 40  # what stands behind the first key
+    assert found.tokens_lost is not None
+    assert 15 < found.tokens_lost.value < 40  # what stands behind the first key
 
 
 YAML = """\
