@@ -213,6 +213,7 @@ def _typed_facts(s: System) -> Iterator[tuple[str, str | None]]:
     yield "scope", s.scope
     yield "isolation_control", s.isolation_control
     yield "separates", ", ".join(s.separates)
+    yield "may_separate", ", ".join(s.may_separate)
     yield "usage.total_includes_cached", _yes_no(s.total_includes_cached)
     yield "multipliers", _factors(s.multipliers)
     yield "multipliers_exceptions", "; ".join(f"{model}: {_factors(own)}" for model, own in s.multipliers_exceptions)

@@ -33,6 +33,7 @@ _REASONS = {
     Reason.ISOLATED: "isolated",
     Reason.EVICTED: "evicted",
     Reason.EXPIRED: "expired",
+    Reason.IN_FLIGHT: "in flight",
 }
 
 
@@ -131,6 +132,12 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
     ]
     if outputs:
         columns.append(Column("hit_rate_without_answers", "no answers", Unit.RATE))
+    doubted = any(counts.least != counts.most for counts in totals)
+    if doubted:
+        columns += [Column("hit_rate_least", "at least", Unit.RATE), Column("hit_rate_most", "at most", Unit.RATE)]
+    writes = any(counts.written_tokens is not None for counts in totals)
+    if writes:
+        columns.append(Column("written_tokens", "written", Unit.TOKENS))
     rows = []
     for counts in totals:
         cells: list[Cell] = [
@@ -141,7 +148,12 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
             counts.hit_rate,
         ]
         if outputs:
-            cells.append(_without(counts))
+            cells.append(_share(counts.without_answers, counts))
+        if doubted:
+            differ = counts.least != counts.most
+            cells += [_share(counts.least if differ else None, counts), _share(counts.most if differ else None, counts)]
+        if writes:
+            cells.append(counts.written_tokens)
         rows.append(tuple(cells))
     note = "Ceiling: token by token, in one namespace a model."
     if grain > 1:
@@ -150,14 +162,14 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
         note = f"Reported: what the log's own usage says. {note}"
     if outputs:
         note += " No answers: the rate if answers did not enter the cache."
+    if doubted:
+        note += " At least, at most: with the ends of what sources disagree on or nobody states of a provider's cache."
     note += " Rules are replayed in start order; one without a capacity or a lifetime keeps everything."
     return Table("rules", "Hit rate by rule", tuple(columns), tuple(rows), note)
 
 
-def _without(counts: Counts) -> float | None:
-    if counts.without_answers is None or not counts.prompt_tokens:
-        return None
-    return counts.without_answers / counts.prompt_tokens
+def _share(tokens: int | None, counts: Counts) -> float | None:
+    return None if tokens is None or not counts.prompt_tokens else tokens / counts.prompt_tokens
 
 
 def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
@@ -274,6 +286,7 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     absent = [field for field in result.by if _is_absent(rows, field)]
     notes.extend(f"No {field} was found in any record{_advice(field)}." for field in absent)
     notes.extend(log_notes(corpus))
+    notes.extend(result.notes)
     if corpus.index is not None and all(start != start for start in rows.start):
         ended = any(end == end for end in rows.end)
         order = "by the end of each request" if ended else "in the order of the file"

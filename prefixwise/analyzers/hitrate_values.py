@@ -17,7 +17,11 @@ from prefixwise.corpus.reader import Broken
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """Tokens under one rule; rates are None without prompt tokens, `*_without_answers` without logged answers."""
+    """Tokens under one rule; rates are None without prompt tokens, `*_without_answers` without logged answers.
+
+    `*_least` and `*_most` are the ends of what is not known of the rule, None without doubt; `written_tokens` are those
+    that are charged as written, None where writing is not charged.
+    """
 
     rule: str
     requests: int
@@ -25,6 +29,9 @@ class Rate(msgspec.Struct, frozen=True):
     cached_tokens: int
     hit_rate: float | None
     cached_tokens_without_answers: int | None
+    cached_tokens_least: int | None = None
+    cached_tokens_most: int | None = None
+    written_tokens: int | None = None
 
 
 class GroupRates(msgspec.Struct, frozen=True):
@@ -90,7 +97,7 @@ class HitRateValues(msgspec.Struct, frozen=True):
     facts: tuple[str, ...]
 
 
-HITRATE = DocumentKind("prefixwise/hitrate", 2, "hit rates and cost by rule and group", HitRateValues)
+HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and group", HitRateValues)
 
 
 def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitRateValues:
@@ -149,4 +156,7 @@ def _rate(counts: Counts) -> Rate:
         counts.cached_tokens,
         counts.hit_rate,
         counts.without_answers,
+        counts.least,
+        counts.most,
+        counts.written_tokens,
     )

@@ -166,16 +166,17 @@ def settings_for(
         wait=wait,
         begun=begun,
         outputs=bool(system.output_tokens_cached),
-        separate=_separate(system, choices, relaxed),
+        separate=_separate(system, choices, end, relaxed),
         lost=() if relaxed.one_namespace else _lost(system, end),
         unstated=tuple(unstated),
     )
 
 
-def _separate(system: System, choices: Choices, relaxed: Relaxation) -> tuple[str, ...]:
+def _separate(system: System, choices: Choices, end: End, relaxed: Relaxation) -> tuple[str, ...]:
     if relaxed.one_namespace:
         return ()
-    fields = system.separates if choices.separate is None else choices.separate
+    perhaps = () if end is End.MOST else system.may_separate
+    fields = (*system.separates, *perhaps) if choices.separate is None else choices.separate
     return tuple(name for name in fields if not (relaxed.one_replica and name == "replica"))
 
 

@@ -167,7 +167,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
             looks back, itself included.
         total_includes_cached: Whether the reported input count includes cached tokens; None where not known.
         isolation_control: What separates requests more finely than `scope`; `separates`: the same as parts of a
-            request's namespace.
+            request's namespace, `may_separate`: those of which that is not certain.
         lookback_joins: Kinds of blocks (`tool_use`, `tool_result`) of which a run is one position.
         lookup: Of breakpoint caches with boundary lookup; `interval_tokens_by_model`: (pattern, tokens between
             breakpoints) of those with fixed intervals, `interval_tokens`: of the other models.
@@ -215,6 +215,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = ""
     isolation_control: str = ""
     separates: tuple[str, ...] = ()
+    may_separate: tuple[str, ...] = ()
     usage: tuple[UsageFields, ...] = ()
     total_includes_cached: bool | None = None
     multipliers: Multipliers = Multipliers()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,13 @@ import msgspec
 from prefixwise.caches.cache_settings import Choices, End, Settings, settings_for
 from prefixwise.caches.facts import Family, Kind, System
 from prefixwise.caches.family import FAMILIES, MatchingFamily
-from prefixwise.caches.granular import SharedPolicy, check_grain, main_reason
+from prefixwise.caches.granular import SharedPolicy, main_reason
 from prefixwise.caches.lane import Lane, Outcome
 from prefixwise.caches.policy import Policy, Reason, Replay, Tariff
 from prefixwise.caches.relaxation import AS_IT_RAN, Relaxation
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import shared_within, sharing
+from prefixwise.core.errors import UserError
 from prefixwise.corpus.rows import Rows
 
 
@@ -34,6 +36,16 @@ class Asked(msgspec.Struct, frozen=True):
     systems: tuple[System, ...]
     choices: Choices
     tier: str = ""
+
+
+class _Model(msgspec.Struct, frozen=True):
+    """One model's rows in order of start, its number, and the cache that they go through."""
+
+    order: list[int]
+    number: int
+    family: Family
+    settings: Settings
+    auto: bool
 
 
 class HostedPolicy:
@@ -63,7 +75,12 @@ class HostedPolicy:
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace whose blocks do not show where prompts part."""
-        check_grain(rows, 1, self.label, "blocks of one token: trace without --block")
+        if (grain := rows.tree.grain) > 1:
+            raise UserError(
+                f"the trace holds hashes of {grain}-token blocks, which do not tell where in a block two prompts part",
+                f"--under {self.label}",
+                "count the log itself, or a trace that was made without --block",
+            )
 
     def without_outputs(self) -> None:
         """Return None: the facts say whether answers are cached."""
@@ -103,24 +120,12 @@ class HostedPolicy:
     def replay(self, rows: Rows) -> Replay:
         """Replay all rows in start order."""
         self.check(rows)
-        out = Outcome(len(rows))
-        lanes = self._lanes(rows, out)
-        writes = stores = False
-        for family, lane in lanes:
-            if not self._off.no_granularity:
-                family.replay(lane)
-                writes = writes or family.writes
-        stores = any(out.stored)
-        own = _own_shared(rows, lanes)
-        if self._off.no_granularity:
-            out.matched = out.expired = out.in_flight = own
-        return Replay(
-            out.matched,
-            _reasons(rows, out, own),
-            out.written if writes else None,
-            out.written_long if writes else None,
-            out.stored if stores else None,
-        )
+        plan = self._plan(rows)
+        key = (HostedPolicy, self._off.no_granularity, tuple(msgspec.structs.astuple(model)[1:] for model in plan))
+        if key not in rows.memo:  # ends of a range often are one, and providers do as others do
+            rows.memo[key] = _replay(rows, plan, to_the_token=self._off.no_granularity)
+        found: Replay = rows.memo[key]
+        return found
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return what of the rule nobody states, and what of the log it does not see."""
@@ -145,20 +150,25 @@ class HostedPolicy:
                 )
         return tuple(dict.fromkeys(found))
 
-    def _lanes(self, rows: Rows, out: Outcome) -> list[tuple[MatchingFamily, Lane]]:
-        """Return the rows of each model, with how its cache matches."""
-        times = rows.start_times()
-        by_model: dict[int, list[int]] = {}
-        for row in rows.by_start():
-            by_model.setdefault(rows.model[row], []).append(row)
-        lanes = []
-        for number, order in by_model.items():
+    def _plan(self, rows: Rows) -> list[_Model]:
+        """Return how the cache of each model is replayed."""
+        plan = []
+        for number, order in _orders(rows).items():
             model = rows.models[number]
             system = self.system_of(model)
             settings = self.settings_of(model, _retention(rows, order))
-            auto = self._is_auto(rows, system, model)
-            lanes.append((self._family(system, model), Lane(rows, order, times, settings, auto, out)))
-        return lanes
+            if (factor := rows.token_factors.get(number, 1.0)) != 1.0:
+                settings = msgspec.structs.replace(settings, minimum=self._minimum(settings.minimum, factor))
+            family = system.family_of(self._asked.choices.model or model) or Family.RADIX_TREE
+            plan.append(_Model(order, number, family, settings, self._is_auto(rows, system, model)))
+        return plan
+
+    def _minimum(self, minimum: int, factor: float) -> int:
+        """Return a minimum in tokens as we count them; the ends of a range hold the provider's own figure too."""
+        ours = math.ceil(minimum / factor)
+        if self._end is End.PLAN:
+            return ours
+        return max(minimum, ours) if self._end is End.LEAST else min(minimum, ours)
 
     def _family(self, system: System, model: str) -> MatchingFamily:
         name = system.family_of(self._asked.choices.model or model) or Family.RADIX_TREE
@@ -174,6 +184,39 @@ class HostedPolicy:
         return not rows.markers and opt_in.isdisjoint(rows.providers.names)
 
 
+def _orders(rows: Rows) -> dict[int, list[int]]:
+    """Return the rows of each model in order of start."""
+    if _orders not in rows.memo:
+        by_model: dict[int, list[int]] = {}
+        for row in rows.by_start():
+            by_model.setdefault(rows.model[row], []).append(row)
+        rows.memo[_orders] = by_model
+    found: dict[int, list[int]] = rows.memo[_orders]
+    return found
+
+
+def _replay(rows: Rows, plan: Sequence[_Model], *, to_the_token: bool) -> Replay:
+    """Take all rows through their caches, or share whatever they may see, to the token."""
+    out, times = Outcome(len(rows)), rows.start_times()
+    lanes = [Lane(rows, model.order, times, model.settings, model.auto, out) for model in plan]
+    own = _own_shared(rows, lanes)
+    if to_the_token:
+        out.matched = out.expired = out.in_flight = own
+        return Replay(own, _reasons(rows, out, own))
+    writes = False
+    for model, lane in zip(plan, lanes, strict=True):
+        family = FAMILIES.get(model.family.value)
+        family.replay(lane)
+        writes = writes or family.writes
+    return Replay(
+        out.matched,
+        _reasons(rows, out, own),
+        out.written if writes else None,
+        out.written_long if writes else None,
+        out.stored if any(out.stored) else None,
+    )
+
+
 def _retention(rows: Rows, order: Sequence[int]) -> str:
     """Return the lifetime that most requests name."""
     if len(rows.control_sets) == 1:
@@ -184,20 +227,29 @@ def _retention(rows: Rows, order: Sequence[int]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _own_shared(rows: Rows, lanes: Sequence[tuple[MatchingFamily, Lane]]) -> array[int]:
+def _own_shared(rows: Rows, lanes: Sequence[Lane]) -> array[int]:
     """Return by row what an earlier request had that its cache may know, to the token and whenever it was."""
     own = array("i", bytes(4 * len(rows)))
     levels: tuple[dict[object, int], ...] = ({}, {}, {})
     parts = [array("i", bytes(4 * len(rows))) for _ in levels]
-    for number, (_, lane) in enumerate(lanes):
+    for number, lane in enumerate(lanes):
+        known: dict[tuple[int, int, bool], tuple[int, ...]] = {}
         for row in lane.order:
-            for level, key in enumerate(lane.level_keys(row)):
-                parts[level][row] = levels[level].setdefault((number, key), len(levels[level]))
+            key = (lane.spaces[row], rows.param_set[row], lane.has_media(row))
+            found = known.get(key)
+            if found is None:
+                named = zip(levels, lane.level_keys(row), strict=True)
+                found = known[key] = tuple(level.setdefault((number, name), len(level)) for level, name in named)
+            for part, value in zip(parts, found, strict=True):
+                part[row] = value
     limits = (rows.tools_end, rows.system_end, rows.prompt_tokens)
     for level, (part, limit) in enumerate(zip(parts, limits, strict=True)):
         if level < 2 and part == parts[level + 1]:
             continue  # the next level says the same, and of more tokens
-        for row, shared in enumerate(shared_within(rows, part).shared):
+        partition = (_own_shared, part.tobytes())
+        if partition not in rows.memo:
+            rows.memo[partition] = shared_within(rows, part).shared
+        for row, shared in enumerate(rows.memo[partition]):
             own[row] = max(own[row], min(shared, limit[row]))
     return own
 

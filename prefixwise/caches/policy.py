@@ -138,7 +138,7 @@ def parse_policy(text: str, book: Rulebook | None = None) -> Policy:
         UserError: Unknown rule or parameter, or a value that does not fit.
     """
     where = f"--under {text[:100]}"
-    name, colon, rest = text.partition(":")
+    name, colon, rest = _split(text)
     parameters: dict[str, str] = {}
     for item in rest.split(",") if colon else ():
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -155,6 +155,15 @@ def parse_policy(text: str, book: Rulebook | None = None) -> Policy:
         return hosted_policy(name, parameters, book)
     except UserError as problem:
         raise UserError(problem.what, where, problem.help) from None
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Return name, colon and parameters; names of models may hold colons too (`claude-opus-5-v1:0`)."""
+    name, colon, rest = text.partition(":")
+    while colon and "=" not in rest.partition(":")[0] and name.lower() not in POLICIES.names():
+        more, colon, rest = rest.partition(":")
+        name = f"{name}:{more}"
+    return name, colon, rest
 
 
 def positive(parameters: Mapping[str, str], name: str, default: int) -> int:

@@ -47,6 +47,7 @@ def hitrate(
     Examples:
       prefixwise hitrate requests.jsonl
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
+      prefixwise hitrate requests.jsonl --under anthropic --under openai:model=gpt-5.6
       prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
@@ -79,12 +80,12 @@ def hitrate(
         salt=salt_field,
     )
     under = for_model(under or (), model_shape)
-    check_arguments(under, by or ())
-    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     book = Rulebook(settings.rules)
+    counts_blocks = check_arguments(under, by or (), book)
+    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     refuse_overwriting([path for _, path in outputs.files], paths)
     choose = chooser(tokenizer or (), chat_template or ())
-    corpus = read(paths, reading, console, choose)
+    corpus = read(paths, reading, console, choose, layouts=counts_blocks)
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     shown = Excerpts(settings.excerpts)

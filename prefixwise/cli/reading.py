@@ -43,11 +43,14 @@ def read_options(
     )
 
 
-def read(paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer) -> Corpus:
-    """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns."""
+def read(
+    paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer, *, layouts: bool = False
+) -> Corpus:
+    """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns; `layouts` if asked."""
     from prefixwise.corpus.index import CorpusIndex
+    from prefixwise.corpus.layouts import Layouts
 
-    return _read(paths, options, console, CorpusIndex(choose), standard_input())
+    return _read(paths, options, console, CorpusIndex(choose, layouts=Layouts() if layouts else None), standard_input())
 
 
 @contextmanager

@@ -118,6 +118,8 @@ class Rows:
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
         bands: By row: (fewer, more) tokens that media of unknown size may add.
         layouts: The blocks of each prompt, where they were asked for.
+        token_factors: By model number, what our counts are to be multiplied by to be its provider's, where it is not
+            1: limits of a provider are in its own tokens.
     """
 
     file: array[int]
@@ -161,6 +163,7 @@ class Rows:
         self.markers: dict[int, tuple[tuple[int, float], ...]] = {}
         self.bands: dict[int, tuple[int, int]] = {}
         self.layouts: Layouts | None = None
+        self.token_factors: dict[int, float] = {}
         self.memo: dict[Hashable, Any] = {}
         """What analyses keep with the rows; emptied when rows are added."""
         self._adders: tuple[Callable[[Any], None], ...] = tuple(getattr(self, name).append for name in COLUMNS)

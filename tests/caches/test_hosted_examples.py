@@ -260,6 +260,12 @@ def test_a_picture_that_comes_or_goes_loses_the_messages() -> None:
     assert list(played("anthropic:model=claude-opus-5", *spaced(first, second)).matched) == [0, 2000]
 
 
+def test_of_two_writers_the_one_that_is_ready_first_counts() -> None:
+    prompt = whole(600)
+    sent = [Sent(prompt, 0, 100), Sent(prompt, 1, 2), Sent(prompt, 3, 4)]
+    assert list(parse_policy("xai:ttl=300", BOOK).replay(rows_of(sent)).matched) == [0, 0, 512]
+
+
 # DeepSeek and Gemini.
 
 

@@ -6,7 +6,7 @@ of a run of tool results, or the last of the developer messages at the front.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,6 @@ from prefixwise.caches.family import FAMILIES, MatchingFamily
 from prefixwise.caches.lane import Lane
 from prefixwise.core.times import ABSENT
 from prefixwise.corpus.layouts import EMPTY, Layouts, Speaker
-from prefixwise.corpus.rows import Rows
 
 
 class _Options(msgspec.Struct, frozen=True):
@@ -33,14 +32,6 @@ class Boundary(NamedTuple):
     node: int
     depth: int
     asked: float = ABSENT
-
-
-class _Boundaries(NamedTuple):
-    """Those of one request, longest first: explicit markers, ends of messages; and the end of the front, if any."""
-
-    explicit: list[Boundary]
-    endings: list[Boundary]
-    front: list[Boundary]
 
 
 class BoundaryCache:
@@ -60,19 +51,16 @@ class BoundaryCache:
         entries = self._entries.setdefault(lane.spaces[row], Entries())
         options = self._options[lane.rows.control_set[row]]
         implicit = options.mode != "explicit"
-        known = self._boundaries(row) or self._unlaid(row)
-        now, found = lane.times[row], Found()
-        candidates: Iterator[tuple[int, int]] | list[Boundary] = self._candidates(known, implicit=implicit)
-        if implicit and not self._is_laid(row):
-            candidates = entries.above(lane.rows.tree, lane.rows.node[row], lane.rows.prompt_tokens[row])
-        for boundary in candidates:
-            if found.look(entries.get(boundary[0], boundary[1]), boundary[1], now):
-                break
-        room = settings.markers - implicit
-        written = known.explicit[:room]
-        if implicit:
-            written += [end._replace(asked=_seconds(options.ttl)) for end in known.endings[:1]]
-        ready, hit = lane.readable(row), found.alive
+        found = Found()
+        layouts = self._layouts
+        if layouts is not None and layouts.of_row[row] > EMPTY:
+            explicit, last = self._scan(row, layouts, entries, found, implicit=implicit)
+        else:
+            explicit, last = self._climb(row, entries, found, implicit=implicit)
+        written = explicit[: settings.markers - implicit]
+        if last is not None:
+            written.append(last._replace(asked=_seconds(options.ttl)))
+        now, ready, hit = lane.times[row], lane.readable(row), found.alive
         deepest = furthest = hit
         for end in written:
             if end.depth < settings.minimum:
@@ -84,59 +72,65 @@ class BoundaryCache:
         out.matched[row], out.expired[row], out.in_flight[row] = hit, found.kept, found.written
         out.written[row], out.written_long[row] = deepest - hit, furthest - hit
 
-    def _is_laid(self, row: int) -> bool:
-        return self._layouts is not None and self._layouts.of_row[row] > EMPTY
+    def _markers(self, row: int) -> list[tuple[int, float]]:
+        """Return (depth, seconds asked for) of the markers of a request, deepest first."""
+        return sorted(self._lane.rows.markers.get(row, ()), key=lambda marker: -marker[0])
 
-    def _candidates(self, known: _Boundaries, *, implicit: bool) -> list[Boundary]:
-        """Return the boundaries that a request looks up, longest first."""
-        lookup = self._lane.settings.lookup
-        first = known.explicit[len(known.explicit) - lookup.explicit_first :] if lookup.explicit_first else []
-        found = [*known.explicit[: lookup.explicit_latest], *first]
-        if implicit:
-            found += [*known.endings[: 1 + lookup.implicit_latest], *known.front]
-        return sorted(found, key=lambda boundary: -boundary.depth)
+    def _scan(
+        self, row: int, layouts: Layouts, entries: Entries, found: Found, *, implicit: bool
+    ) -> tuple[list[Boundary], Boundary | None]:
+        """Go from the last message to the first and look up its boundaries, as far as there is need.
 
-    def _boundaries(self, row: int) -> _Boundaries | None:
-        """Return the boundaries of a request, None where nobody knows its blocks."""
-        layouts = self._layouts
-        if layouts is None or not self._is_laid(row):
-            return None
-        found = _Boundaries([], [], [])
-        markers = sorted(self._lane.rows.markers.get(row, ()), key=lambda marker: -marker[0])
-        front = self._lane.rows.system_end[row]
-        after = Speaker.OTHER
+        Returns:
+            The explicit breakpoints, deepest first, and the implicit one.
+        """
+        markers, lookup = self._markers(row), self._lane.settings.lookup
+        now, front, total = self._lane.times[row], self._lane.rows.system_end[row], len(markers)
+        explicit: list[Boundary] = []
+        last: Boundary | None = None
+        done, endings, after = False, 0, int(Speaker.OTHER)
         for layout in layouts.path(layouts.of_row[row]):
-            first, last = layouts.first[layout], layouts.first[layout + 1] - 1
             speaker = layouts.speaker[layout]
-            if last >= first:
-                end = Boundary(self._nodes[last], layouts.ends[last])
-                if speaker == Speaker.HEAD and after != Speaker.HEAD and end.depth <= front:
-                    found.front.append(end)
-                    found.endings.append(end)
-                elif speaker == Speaker.USER or (speaker == Speaker.TOOL and after != Speaker.TOOL):
-                    found.endings.append(end)
-                if markers:
-                    self._attach(layouts, first, last, markers, found.explicit)
-            after = Speaker(speaker)
-        return found
+            first, block = layouts.first[layout], layouts.first[layout + 1] - 1
+            if implicit and block >= first and _may_end(speaker, after):
+                end = Boundary(self._nodes[block], layouts.ends[block])
+                at_front = speaker == Speaker.HEAD
+                if not at_front or end.depth <= front:
+                    last = last or end
+                    if not done and (endings <= lookup.implicit_latest or at_front):
+                        done = found.look(entries.get(end.node, end.depth), end.depth, now)
+                    endings += 1
+            while markers and block >= first:
+                depth = layouts.ends[block]
+                if markers[0][0] >= depth:
+                    number = len(explicit)
+                    explicit.append(Boundary(self._nodes[block], depth, markers[0][1]))
+                    markers = [marker for marker in markers if marker[0] < depth]
+                    if not done and (number < lookup.explicit_latest or number >= total - lookup.explicit_first):
+                        done = found.look(entries.get(self._nodes[block], depth), depth, now)
+                block -= 1
+            after = speaker
+            if done and not markers and (last is not None or not implicit):
+                break
+        return explicit, last
 
-    def _attach(
-        self, layouts: Layouts, first: int, last: int, markers: list[tuple[int, float]], found: list[Boundary]
-    ) -> None:
-        """Move the markers that stand at blocks `first` to `last` from `markers` to `found`, deepest first."""
-        for block in range(last, first - 1, -1):
-            depth = layouts.ends[block]
-            if markers and markers[0][0] >= depth:
-                found.append(Boundary(self._nodes[block], depth, markers[0][1]))
-                while markers and markers[0][0] >= depth:
-                    markers.pop(0)
+    def _climb(
+        self, row: int, entries: Entries, found: Found, *, implicit: bool
+    ) -> tuple[list[Boundary], Boundary | None]:
+        """Do the same where nobody knows the blocks: the prompt ends with its last message, any entry is looked up."""
+        lane = self._lane
+        tree, node, tokens = lane.rows.tree, lane.rows.node[row], lane.rows.prompt_tokens[row]
+        explicit = [Boundary(prefix_node(tree, node, depth), depth, asked) for depth, asked in self._markers(row)]
+        looked = list(entries.above(tree, node, tokens)) if implicit else [(end.node, end.depth) for end in explicit]
+        for at, depth in looked:
+            if found.look(entries.get(at, depth), depth, lane.times[row]):
+                break
+        return explicit, Boundary(node, tokens) if implicit else None
 
-    def _unlaid(self, row: int) -> _Boundaries:
-        """Return what is known without blocks: the markers, and the end of the prompt as that of its last message."""
-        rows: Rows = self._lane.rows
-        markers = sorted(rows.markers.get(row, ()), key=lambda marker: -marker[0])
-        explicit = [Boundary(prefix_node(rows.tree, rows.node[row], depth), depth, asked) for depth, asked in markers]
-        return _Boundaries(explicit, [Boundary(rows.node[row], rows.prompt_tokens[row])], [])
+
+def _may_end(speaker: int, after: int) -> bool:
+    """Say whether a message may have an implicit breakpoint at its end, given whose the next one is."""
+    return speaker == Speaker.USER or (speaker in (Speaker.TOOL, Speaker.HEAD) and after != speaker)
 
 
 def _options(controls: tuple[tuple[str, bytes], ...]) -> _Options:

@@ -48,6 +48,7 @@ class LookBack:
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
         self._stores: dict[tuple[Any, ...], Entries] = {}
+        self._found: dict[tuple[int, int, bool], list[Entries]] = {}
         self._joins = frozenset(_JOINED[name] for name in lane.settings.joins if name in _JOINED)
         layouts = lane.rows.layouts
         self._layouts = layouts
@@ -87,8 +88,13 @@ class LookBack:
         return markers[: lane.settings.markers]
 
     def _levels(self, row: int) -> _Levels:
-        stores, rows = self._stores, self._lane.rows
-        found = [stores.setdefault(key, Entries()) for key in self._lane.level_keys(row)]
+        lane = self._lane
+        rows = lane.rows
+        known = (lane.spaces[row], rows.param_set[row], lane.has_media(row))
+        found = self._found.get(known)
+        if found is None:
+            stores = self._stores
+            found = self._found[known] = [stores.setdefault(key, Entries()) for key in lane.level_keys(row)]
         return _Levels(found[0], found[1], found[2], rows.tools_end[row], rows.system_end[row])
 
     def _scan(
