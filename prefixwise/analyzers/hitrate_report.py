@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from prefixwise.analyzers.accounts.accounted import Accounted
+from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
@@ -23,7 +25,7 @@ from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
 _MOST_MODELS = 20
-FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
+FIGURES = ("hit_rate", "reported_hit_rate", "achievable_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
 """What `--require` can name: of the first rule, of the log's usage, of the ceiling; costs are the first rule's."""
 
 _FAR = 0.1
@@ -38,11 +40,19 @@ _REASONS = {
 
 
 def hit_rate_report(
-    corpus: Corpus, result: HitRate, conditions: Sequence[Condition] = (), excerpts: Excerpts = Excerpts.MASKED
+    corpus: Corpus,
+    result: HitRate,
+    conditions: Sequence[Condition] = (),
+    excerpts: Excerpts = Excerpts.MASKED,
+    accounted: Accounted | None = None,
 ) -> Report:
     """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
-    figures = _figures(result)
-    blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals, corpus.rows.tree.grain)]
+    figures = _figures(result, accounted)
+    first = (*_summary(result), *(fixes_summary(accounted.fixed) if accounted and accounted.fixed else ()))
+    blocks: list[Block] = [Text("summary", first), _totals(result.totals, corpus.rows.tree.grain)]
+    if accounted is not None:
+        blocks.extend(fix_blocks(accounted.fixed) if accounted.fixed else ())
+        blocks.extend(account_blocks(accounted.totals))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
@@ -63,7 +73,7 @@ def hit_rate_report(
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
-        values=hit_rate_values(corpus, result, excerpts),
+        values=hit_rate_values(corpus, result, excerpts, accounted),
         inputs=corpus.inputs,
         notes=_notes(corpus, result),
         requirements=tuple(condition.check(figures) for condition in conditions),
@@ -74,7 +84,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _figures(result: HitRate) -> dict[str, float | None]:
+def _figures(result: HitRate, accounted: Accounted | None) -> dict[str, float | None]:
     by_rule = {counts.rule: counts for counts in result.totals}
     first = by_rule[first_rule(result)]
     reported = by_rule.get(REPORTED)
@@ -83,6 +93,7 @@ def _figures(result: HitRate) -> dict[str, float | None]:
         "hit_rate": first.hit_rate,
         "reported_hit_rate": reported.hit_rate if reported else None,
         "ceiling": by_rule[CEILING].hit_rate,
+        "achievable_hit_rate": accounted.fixed.after.hit_rate if accounted and accounted.fixed else None,
         "cached_tokens": float(first.cached_tokens),
         "cost_usd": cost.cost_usd if cost else None,
         "saved_usd": cost.saved_usd if cost else None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from prefixwise.analyzers.accounts.accounted import Accounted
+from prefixwise.analyzers.accounts.values import AccountValues, account_values
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
@@ -93,6 +95,7 @@ class HitRateValues(msgspec.Struct, frozen=True):
     models: tuple[ModelTokens, ...]
     shared_prefixes: tuple[SharedPrefix, ...]
     lost_most: tuple[LostRequest, ...]
+    accounts: AccountValues | None
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
 
@@ -100,7 +103,9 @@ class HitRateValues(msgspec.Struct, frozen=True):
 HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and group", HitRateValues)
 
 
-def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitRateValues:
+def hit_rate_values(
+    corpus: Corpus, result: HitRate, excerpts: Excerpts, accounted: Accounted | None = None
+) -> HitRateValues:
     """Return the values of a hit-rate count."""
     totals = _group_rates("", result.totals)
     return HitRateValues(
@@ -119,6 +124,7 @@ def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitR
             LostRequest(x.at, x.nearest, x.prompt_tokens, x.cached_tokens, x.parts_after, x.reason.name.lower(), x.then)
             for x in result.lost
         ),
+        accounts=None if accounted is None else account_values(accounted),
         broken=corpus.broken,
         facts=corpus.facts,
     )

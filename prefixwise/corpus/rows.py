@@ -230,6 +230,8 @@ class Rows:
             if pair not in numbers:
                 numbers[pair] = made.models.append(self.models[pair[0]])
             made.model.append(numbers[pair])
+        factors = self.token_factors
+        made.token_factors = {number: factors[model] for (model, _), number in numbers.items() if model in factors}
         return made
 
     def ref(self, row: int) -> Ref:

@@ -108,12 +108,14 @@ def counting(policy: Policy, weights: Sequence[float], book: Rulebook) -> Counti
     """
 
     def count(rows: Rows) -> Count:
-        matched = policy.replay(rows).matched
+        replay = policy.replay(rows)
+        matched = replay.matched
+        bills = {policy.label: (replay, policy.tariff)} if policy.tariff.provider else {}
         prompts = cached = 0.0
         for model, tokens, served in zip(rows.model, rows.prompt_tokens, matched, strict=True):
             prompts += tokens * weights[model]
             cached += served * weights[model]
-        totals = prompt_cost(rows, weights, {policy.label: matched}, book).totals
+        totals = prompt_cost(rows, weights, {policy.label: matched}, book, bills).totals
         cost = next((cost.cost_usd for cost in totals if cost.rule == policy.label), None)
         return Count(round(prompts), round(cached), cost)
 

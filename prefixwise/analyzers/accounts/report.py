@@ -31,7 +31,7 @@ MEANINGS = {
     "in_flight": "shared, but still being computed or written",
     "granularity": "shared, but below the rule's block, minimum length or marker",
     "isolated": "another tenant, key, salt or adapter of the model had it",
-    UNSTABLE: "the fixes below would save it",
+    UNSTABLE: "the fixes would save it",
     FIRST_SEEN: "no earlier request had it",
     INTERACTION: "what a relaxation took away again",
 }

@@ -8,6 +8,7 @@ import msgspec
 
 from prefixwise.analyzers.accounts.chain import ACCOUNTS, CACHED, FIRST_SEEN, INTERACTION, Accounts
 from prefixwise.analyzers.prompt_cost import prompt_cost
+from prefixwise.caches.policy import Replay, Tariff
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.corpus.rows import Rows
 
@@ -80,6 +81,7 @@ def account_totals(
     book: Rulebook,
     by: Sequence[str] = (),
     *,
+    tariff: Tariff = Tariff(),  # noqa: B008 - frozen
     prefill: float | None = None,
     has_fixes: bool = False,
 ) -> AccountTotals:
@@ -91,11 +93,13 @@ def account_totals(
         weights: By model number, what our token counts are to be multiplied by.
         book: Where prices are.
         by: Fields to group by.
+        tariff: Whose prices the rule is charged by.
         prefill: Seconds that computing one token takes, where that is known.
         has_fixes: Whether they were counted with fixes.
     """
     told = {account: column for account, column in found.columns.items() if account != INTERACTION}
-    cost = {one.rule: one.saved_usd for one in prompt_cost(rows, weights, told, book).totals}
+    read = {account: (Replay(column, bytearray()), tariff) for account, column in told.items() if tariff.provider}
+    cost = {one.rule: one.saved_usd for one in prompt_cost(rows, weights, told, book, read).totals}
     weigh = _Weigh(rows, weights)
     sums = []
     for account in ACCOUNTS:
