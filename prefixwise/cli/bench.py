@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from prefixwise.cli import bench_probe
+from prefixwise.cli import bench_load, bench_probe
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -191,3 +191,4 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
 
 
 app.command("probe")(bench_probe.probe)
+app.command("load")(bench_load.load)
