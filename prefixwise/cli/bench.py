@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from prefixwise.cli import bench_load, bench_probe
+from prefixwise.cli import bench_load, bench_probe, bench_program
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -192,3 +192,4 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
 
 app.command("probe")(bench_probe.probe)
 app.command("load")(bench_load.load)
+app.command("program")(bench_program.program)

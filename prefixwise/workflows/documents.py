@@ -19,6 +19,7 @@ from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.load.report import BENCH_LOAD
 from prefixwise.bench.probe.report import BENCH_PROBE
+from prefixwise.bench.program.report import BENCH_PROGRAM
 from prefixwise.bench.ttft.report import BENCH_TTFT
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
@@ -47,6 +48,7 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 _ALL = (
     BENCH_LOAD,
     BENCH_PROBE,
+    BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
     CONFIG,
