@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
+import msgspec
+
 from prefixwise.bench.probe.finding import By, Finding, Verdict
 from prefixwise.bench.probe.lab import Lab
 from prefixwise.bench.probe.plan import Plan
@@ -56,7 +58,13 @@ class Probe(ABC):
             return self.nothing(Verdict.INCONCLUSIVE, f"{counts}, and times do not tell hits from misses")
         if by is By.TIMING and not self.by_timing:
             return self.nothing(Verdict.INCONCLUSIVE, "this takes a right count of cached tokens; times cannot tell it")
-        return await self.find(lab)
+        found = await self.find(lab)
+        made = lab.survey.timing
+        if found.by is not By.TIMING or made is None:
+            return found
+        threshold = f"a first token within {1000 * made.threshold:.3g} ms is a hit's"
+        right = f"so it was, and no other, for {1 - made.wrong:.0%} of {2 * made.pairs} known requests"
+        return msgspec.structs.replace(found, assumed=(*found.assumed, f"{threshold}; {right}"))
 
     def nothing(self, verdict: Verdict, said: str) -> Finding:
         """Return a finding without a figure."""

@@ -22,6 +22,13 @@ _BEYOND = 1.1
 _SLACK_S = 0.05
 
 
+_EXPIRY = {
+    "sliding": "; reading prolongs their life",
+    "fixed": "; reading does not prolong their life",
+    "unclear": "; whether reading prolongs their life is not clear",
+}
+
+
 class Ttl(Probe):
     """Every look has a prompt of its own, since reading may prolong a life: primed at staggered times, read once.
 
@@ -51,10 +58,11 @@ class Ttl(Probe):
         if found is None:
             return self.nothing(Verdict.INCONCLUSIVE, "no look told whether a prompt was alive")
         low, high = found.last_all, found.first_none
+        curve = {f"alive_after_{age:.3g}_s": share for age, share in zip(found.ages, found.shares, strict=True)}
         expiry = await self._expiry(lab, low, high) if low is not None and high is not None else "unclear"
-        return self._finding(lab, low, high, expiry)
+        return self._finding(lab, low, high, {"expiry": expiry, **curve})
 
-    def _finding(self, lab: Lab, low: float | None, high: float | None, expiry: str) -> Finding:
+    def _finding(self, lab: Lab, low: float | None, high: float | None, facts: dict[str, str | float]) -> Finding:
         if high is None:
             said = f"all prompts were found after {low:.4g} s" if low is not None else "some were found at every age"
             said += ": they live longer than that" if low is not None else ", some were not"
@@ -62,9 +70,7 @@ class Ttl(Probe):
             said = f"after {high:.4g} s none was found, and after the shortest wait not all"
         else:
             said = f"all prompts were found after {low:.4g} s, none after {high:.4g} s"
-            said += {"sliding": "; reading prolongs their life", "fixed": "; reading does not prolong their life"}.get(
-                expiry, "; whether reading prolongs their life is not clear"
-            )
+            said += _EXPIRY[str(facts["expiry"])]
         return Finding(
             probe=self.name,
             verdict=Verdict.INCONCLUSIVE if low is None else self.verdict(lab),
@@ -76,7 +82,7 @@ class Ttl(Probe):
             by=lab.survey.by,
             requests=lab.taken(self.name),
             assumed=("nothing but time removed a prompt: others' requests, or the probe's own, did not push it out",),
-            facts={"expiry": expiry},
+            facts=facts,
         )
 
     # -- one look each -------------------------------------------------------------------------------------
