@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 from time import perf_counter
 
 TICK_S = 0.005
@@ -48,3 +49,9 @@ class LagMeter:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time that this process has taken."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

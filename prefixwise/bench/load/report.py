@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from prefixwise.bench.load.plan import Plan, Row
 from prefixwise.bench.load.result import LoadResult, Quantile, Share
+from prefixwise.bench.spread_of_times import ttft_histogram
 from prefixwise.core.condition import Condition
 from prefixwise.core.envelope import DocumentKind
-from prefixwise.core.report import Block, Cell, Column, Histogram, Outcome, Report, Requirement, Table, Text, Unit
+from prefixwise.core.report import Block, Cell, Column, Outcome, Report, Requirement, Table, Text, Unit
 
 BENCH_LOAD = DocumentKind("prefixwise/bench-load", 1, "times, rates and hit rate of a load", LoadResult)
 
-_BINS = 12
 _TIMES = {
     "ttft": "TTFT from sending",
     "ttft_from_schedule": "TTFT from schedule",
@@ -98,7 +98,7 @@ def _blocks(found: LoadResult, rows: Sequence[Row]) -> Iterator[Block]:
     for first, name in ((True, "first"), (False, "later")):
         seen = [row.ttft for row in rows if row.ok and row.ttft is not None and row.first is first]
         if len(seen) > 1:
-            yield _histogram(name, seen)
+            yield ttft_histogram(name, f"{name.capitalize()} requests of a prefix", seen)
 
 
 def _rates(found: LoadResult) -> tuple[tuple[Cell, ...], ...]:
@@ -142,17 +142,6 @@ def _cell(one: Quantile) -> str:
     if one.interval is not None:
         between = f" [{1000 * one.interval.low:.3g}, {1000 * one.interval.high:.3g}]"
     return f"{1000 * one.value:.3g}{between}"
-
-
-def _histogram(name: str, times: Sequence[float]) -> Histogram:
-    low, high = min(times), max(times)
-    width = (high - low) / _BINS or 1.0
-    counts = [0] * _BINS
-    for time in times:
-        counts[min(_BINS - 1, int((time - low) / width))] += 1
-    edges = tuple(low + width * at for at in range(_BINS + 1))
-    title = f"{name.capitalize()} requests of a prefix"
-    return Histogram(name, title, Column("ttft", "TTFT", Unit.SECONDS), edges, tuple(counts))
 
 
 def _notes(found: LoadResult) -> Iterator[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 from collections.abc import Callable
 from time import perf_counter, perf_counter_ns
 
 import msgspec
 
-from prefixwise.bench.lag import LagMeter
+from prefixwise.bench.lag import LagMeter, cpu_seconds
 from prefixwise.bench.load.plan import Plan, Row
 from prefixwise.bench.rows import RowFile
 from prefixwise.bench.scout import QUESTION, Scout, framed
@@ -68,7 +67,7 @@ class LoadRun:
         self._senders = [HttpSender(self._endpoint) for _ in range(at_once)]
         await asyncio.gather(*(one.open() for one in self._senders))
         self._say(f"{len(requests):,} requests")
-        used, began = _cpu(), perf_counter()
+        used, began = cpu_seconds(), perf_counter()
         try:
             async with self._meter:
                 self._began = perf_counter_ns()
@@ -76,7 +75,7 @@ class LoadRun:
         finally:
             for one in self._senders:
                 await one.close()
-        return Client(tuple(self._meter.seen), (_cpu() - used) / max(1e-9, perf_counter() - began))
+        return Client(tuple(self._meter.seen), (cpu_seconds() - used) / max(1e-9, perf_counter() - began))
 
     def _likely(self) -> int:
         """Return how many connections an open loop begins with: those of one second."""
@@ -176,11 +175,6 @@ class LoadRun:
             late=self._meter.seen[-1] if self._meter.seen else 0.0,
             id=answer.id,
         )
-
-
-def _cpu() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
 
 
 def load(plan: Plan, endpoint: Endpoint, rows: RowFile[Plan, Row], say: Say) -> Client:
