@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefixwise.cli import bench_load, bench_probe, bench_program
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -187,3 +188,8 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
     if any(one < 1 for one in found):
         raise UserError("this is no list of whole numbers above 0", f"{option} {text}", "for example 16,64,256")
     return found
+
+
+app.command("probe")(bench_probe.probe)
+app.command("load")(bench_load.load)
+app.command("program")(bench_program.program)

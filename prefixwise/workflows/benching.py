@@ -84,7 +84,7 @@ def plan_of(asked: TtftAsked) -> Plan:
     except ValueError:
         raise UserError("a run needs one item or more, and one repeat or more", "--items, --repeats") from None
     return Plan(
-        run=asked.run or _run_of(asked.keep) or secrets.token_hex(8),
+        run=asked.run or run_of(asked.keep) or secrets.token_hex(8),
         target=asked.target,
         protocol=protocol.name,
         model=asked.model,
@@ -100,7 +100,7 @@ def plan_of(asked: TtftAsked) -> Plan:
     )
 
 
-def _run_of(keep: Path | None) -> str:
+def run_of(keep: Path | None) -> str:
     """Return the name of the run that a file holds, so that it goes on; '' where it holds none."""
     try:
         with keep.open("rb") if keep is not None else tempfile.TemporaryFile() as file:

@@ -17,6 +17,9 @@ from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.load.report import BENCH_LOAD
+from prefixwise.bench.probe.report import BENCH_PROBE
+from prefixwise.bench.program.report import BENCH_PROGRAM
 from prefixwise.bench.ttft.report import BENCH_TTFT
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
@@ -43,6 +46,9 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    BENCH_LOAD,
+    BENCH_PROBE,
+    BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
     CONFIG,
