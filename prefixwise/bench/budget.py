@@ -35,9 +35,24 @@ def cost_of(plan: Plan, book: Rulebook) -> Cost:
     each = design.items * (1 + design.repeats) + design.controls
     tokens = sum(each * (length + BEHIND + plan.suffix) for length in plan.lengths)
     tokens += _BEFORE * (max(plan.lengths) + BEHIND + plan.suffix)
-    listed = book.price_list(plan.model, _PROVIDERS.get(plan.protocol, plan.protocol))
+    requests = each * len(plan.lengths) + _BEFORE
+    return listed_cost(requests, tokens, 0, plan.model, plan.protocol, book)
+
+
+def listed_cost(requests: int, prompt: int, output: int, model: str, protocol: str, book: Rulebook) -> Cost:
+    """Return what requests cost at list prices if nothing is cached, and all of it is written to the cache.
+
+    Args:
+        requests: How many.
+        prompt: Tokens of all prompts.
+        output: Tokens of all answers.
+        model: As the endpoint calls it.
+        protocol: By its name.
+        book: Where prices are.
+    """
+    listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
-    return Cost(each * len(plan.lengths) + _BEFORE, tokens, price.cost(tokens, 0, tokens) if price else None)
+    return Cost(requests, prompt, price.cost(prompt, 0, prompt, output) if price else None)
 
 
 def agree(cost: Cost, *, local: bool, yes: bool, budget: float | None) -> None:

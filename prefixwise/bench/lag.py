@@ -19,6 +19,8 @@ class LagMeter:
 
     def __init__(self) -> None:
         self.worst = 0.0
+        self.ticks: list[float] = []
+        """How late each tick was, never below 0."""
         self._task: asyncio.Task[None] | None = None
 
     def reset(self) -> None:
@@ -29,7 +31,9 @@ class LagMeter:
         while True:
             began = perf_counter()
             await asyncio.sleep(TICK_S)
-            self.worst = max(self.worst, perf_counter() - began - TICK_S - GRAIN_S)
+            late = max(0.0, perf_counter() - began - TICK_S - GRAIN_S)
+            self.ticks.append(late)
+            self.worst = max(self.worst, late)
 
     async def __aenter__(self) -> LagMeter:
         self._task = asyncio.create_task(self._tick())

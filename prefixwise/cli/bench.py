@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefixwise.cli import bench_replay
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -141,6 +142,9 @@ def ttft(
     document = bench_ttft(asked, console.note, console.note)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)
+
+
+app.command("replay")(bench_replay.replay)
 
 
 @app.command("selfcheck")

@@ -12,7 +12,7 @@ import msgspec
 
 from prefixwise import __version__
 from prefixwise.bench.budget import agree, cost_of
-from prefixwise.bench.rows import RowFile
+from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.sender import HttpSender
 from prefixwise.bench.ttft.plan import Mode, Plan, Row
 from prefixwise.bench.ttft.report import ttft_report
@@ -84,7 +84,7 @@ def plan_of(asked: TtftAsked) -> Plan:
     except ValueError:
         raise UserError("a run needs one item or more, and one repeat or more", "--items, --repeats") from None
     return Plan(
-        run=asked.run or _run_of(asked.keep) or secrets.token_hex(8),
+        run=asked.run or run_of(asked.keep) or secrets.token_hex(8),
         target=asked.target,
         protocol=protocol.name,
         model=asked.model,
@@ -98,16 +98,6 @@ def plan_of(asked: TtftAsked) -> Plan:
         adaptive=asked.adaptive or asked.quick,
         version=__version__,
     )
-
-
-def _run_of(keep: Path | None) -> str:
-    """Return the name of the run that a file holds, so that it goes on; '' where it holds none."""
-    try:
-        with keep.open("rb") if keep is not None else tempfile.TemporaryFile() as file:
-            name = msgspec.json.decode(file.readline(), type=dict).get("run", "")
-    except (OSError, msgspec.MsgspecError):
-        return ""
-    return name if isinstance(name, str) else ""
 
 
 def bench_ttft(asked: TtftAsked, say: Say, tell_cost: Callable[[str], None]) -> Report:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ from support.serving import QUICK, Serving, cached, serving, wait_until
 
 from prefixwise.caches.policy import parse_policy
 from prefixwise.engine.server.limits import Limits
+from prefixwise.engine.server.listen import bound
 
 LONG = "Ferries leave from pier four. " * 40
 
@@ -323,3 +326,23 @@ def test_streamed_events_are_json_and_end_with_done(quick: Serving) -> None:
     assert events[-1]["choices"] == []
     assert events[-1]["usage"]["prompt_tokens"] == 3
     assert len({event["id"] for event in events}) == 1
+
+
+def test_small_writes_are_not_held_back() -> None:
+    """With Nagle's algorithm, the first token of a stream waits up to 40 ms for a client's acknowledgement."""
+    seen: list[int] = []
+
+    async def served() -> None:
+        def took(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            taken = writer.get_extra_info("socket")
+            seen.append(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = bound("127.0.0.1", 0)
+        async with await asyncio.start_server(took, sock=listening):
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            await reader.read()
+            writer.close()
+
+    asyncio.run(served())
+    assert seen == [1]
