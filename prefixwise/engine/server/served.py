@@ -13,7 +13,7 @@ import msgspec
 from prefixwise.caches.tiers import Tiers
 from prefixwise.engine.engine import Engine
 from prefixwise.engine.server.faults import Faults
-from prefixwise.engine.server.faulty_caches import ExpiringCache, LeakyTiers
+from prefixwise.engine.server.faulty_caches import LeakyTiers, TimedCache, Times
 from prefixwise.engine.settings import EngineSettings
 from prefixwise.engine.sim_model import SIM, SimVocabulary, sim_engine
 from prefixwise.engine.vocabulary import Vocabulary
@@ -81,9 +81,10 @@ def serve_model(settings: EngineSettings, faults: Faults, name: str, warn: Calla
             own = _own_disk(settings, replica)
             engines.append(assemble(own, loaded, warn, below=below).engine)
         about |= {"dtype": dtype_name(loaded.model.dtype), "device": loaded.model.device.type}
-    if faults.ttl:
+    times = Times(faults.ttl, faults.ttl_fixed, faults.visible, faults.minimum)
+    if times != Times():
         for engine in engines:
-            cache: Any = ExpiringCache(engine.cache, faults.ttl, time.monotonic)
+            cache: Any = TimedCache(engine.cache, times, time.monotonic)
             engine.cache = engine.scheduler.cache = cache
     return Served(
         name or (SIM.rstrip(":") if settings.model.startswith(SIM) else settings.model),
