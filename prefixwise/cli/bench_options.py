@@ -46,6 +46,14 @@ RunId = Annotated[
     str,
     typer.Option("--run-id", metavar="NAME", help="Make the same salts as another run (the cache may hold them)."),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics",
+        metavar="URL|auto",
+        help="Read a worker's Prometheus counters around the run; auto: the endpoint's own. May be repeated.",
+    ),
+]
 Budget = Annotated[float | None, typer.Option("--budget", metavar="USD", help="Do not begin a run that may cost more.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Send to an endpoint that is not on this machine.")]
 

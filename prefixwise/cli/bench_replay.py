@@ -45,6 +45,7 @@ def replay(
     log_model: b.LogModel = None,
     limit: b.Limit = None,
     cold: b.ColdWay = None,
+    metrics: b.Metrics = None,
     keep: b.Keep = None,
     run_id: b.RunId = "",
     require: o.Require = None,
@@ -100,6 +101,7 @@ def replay(
         slos=tuple(slo or ()),
         require=tuple(require or ()),
         under=tuple(under or ()),
+        metrics=tuple(metrics or ()),
         keep=keep,
         rules=tuple(rules or ()),
     )

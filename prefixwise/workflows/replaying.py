@@ -13,6 +13,7 @@ import msgspec
 from prefixwise import __version__
 from prefixwise.analyzers.hitrate import CEILING, rules_for
 from prefixwise.bench.budget import agree, listed_cost
+from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
 from prefixwise.bench.replay.from_log import USUAL_OUTPUT, Dress, arrivals, chosen, work_of_log
 from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
 from prefixwise.bench.replay.pool import Pool
@@ -73,6 +74,7 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
         log_model: Only requests to this model of the log; `limit`: most requests.
         slos: As `--slo` takes them; `require`: conditions.
         under: Rules for the expected hit rate.
+        metrics: Pages of the server's counters, or `auto`.
         keep: File for the rows; an interrupted run of this file goes on.
         rules: Files of facts and prices laid over the packaged ones.
     """
@@ -91,6 +93,7 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
     slos: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     keep: Path | None = None
     rules: tuple[str, ...] = ()
 
@@ -147,6 +150,7 @@ def bench_replay(
         raise UserError("a trace holds no text to send", help="make up texts that share the same: --synthetic")
     rates = expected(corpus.rows, order, asked.under)
     plan = _plan(asked, corpus, len(order), slos)
+    watch = watch_of(asked.metrics, asked.target.endpoint())
     _agree(asked, corpus.rows, order, say)
     with (
         Work() as work,
@@ -154,11 +158,13 @@ def bench_replay(
         RowFile(asked.keep or Path(scratch) / "rows.jsonl", plan, ReplayRow) as rows,
     ):
         try:
-            client = asyncio.run(_replay(asked, plan, corpus, again, (order, at), work, rows, say, tell))
+            client, counters = asyncio.run(
+                _replay(asked, plan, corpus, again, (order, at), work, rows, watch, say, tell)
+            )
         except ExchangeError as problem:
             raise UserError(problem.what, asked.target.address, "is the server up, and the address right?") from None
         kept, left_out = list(rows.rows), dict(work.left_out)
-    found = replay_result(plan, kept, client, rates, left_out)
+    found = replay_result(plan, kept, client, rates, left_out, counters)
     return replay_report(found, kept, [required(one, found) for one in conditions])
 
 
@@ -204,9 +210,10 @@ async def _replay(
     when: tuple[list[int], list[float]],
     work: Work,
     rows: RowFile[ReplayPlan, ReplayRow],
+    watch: Watch | None,
     say: Callable[[str], None],
     tell: Callable[[int, int | None, str], None],
-) -> Client:
+) -> tuple[Client, CounterCheck | None]:
     order, at = when
     dress = Dress(plan.run, plan.model, plan.cold, plan.output)
     if corpus.index is None:
@@ -218,10 +225,18 @@ async def _replay(
         work_of_log(corpus.rows, again, order, at, PROTOCOLS.get(plan.protocol), dress, work)
     names = {item.protocol for item in work.items}
     pool = Pool({name: asked.target.endpoint(name) for name in sorted(names)})
+    run = ReplayRun(plan, work, pool, rows, tell)
+    if watch is not None:
+        await asyncio.to_thread(watch.begin)
     try:
-        return await ReplayRun(plan, work, pool, rows, tell).run()
+        client = await run.run()
     finally:
         await pool.close()
+    if watch is None:
+        return client, None
+    mine = [row for row in rows.rows if row.part == run.part]
+    answers = told(((row.prompt, row.cached) for row in mine), complete=all(row.ok for row in mine))
+    return client, await asyncio.to_thread(watch.check, answers)
 
 
 def expected(rows: Rows, order: Sequence[int], under: Sequence[str]) -> list[Expected]:

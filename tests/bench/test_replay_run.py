@@ -77,6 +77,21 @@ def test_a_log_of_ids_finds_what_it_shares_within_its_tenants(tmp_path: Path, si
     assert report.exit_code == 0
 
 
+def test_the_servers_counters_agree_with_its_answers(tmp_path: Path, sim: Serving) -> None:
+    found, _ = replayed(tmp_path, IDS, sim.url, speed=20, output=1, metrics=("auto",))
+    assert (found.counters.exclusive, found.counters.agrees) == (True, True)
+    assert found.counters.hit_rate == pytest.approx(288 / 486)
+    made_up, _ = replayed(tmp_path, TRACE, sim.url, synthetic=True, metrics=("auto",))
+    assert (made_up.counters.exclusive, made_up.counters.agrees) == (True, True)
+
+
+def test_answers_that_lie_are_seen_by_the_counters(tmp_path: Path) -> None:
+    with serving(QUICK, faults=["usage=lie"]) as liar:
+        found, report = replayed(tmp_path, IDS, liar.url, speed=20, output=1, metrics=("auto",))
+    assert (found.counters.exclusive, found.counters.agrees) == (True, False)
+    assert any("disagree on cached tokens" in note for note in report.notes)
+
+
 def test_arrivals_are_those_of_the_log_at_the_speed_asked_for(tmp_path: Path, sim: Serving) -> None:
     replayed(tmp_path, IDS, sim.url, keep=tmp_path / "rows", speed=2.0, output=1)
     rows = rows_of(tmp_path / "rows")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from prefixwise.bench.counters import counter_blocks, counter_notes
 from prefixwise.bench.replay.plan import ReplayRow
 from prefixwise.bench.replay.result import ReplayResult
 from prefixwise.core.envelope import DocumentKind
@@ -53,6 +54,7 @@ def _blocks(found: ReplayResult, rows: Sequence[ReplayRow]) -> Iterator[Block]:
     if found.failed:
         columns = (Column("why", "why"), Column("requests", "requests", Unit.COUNT))
         yield Table("failed", "Without a complete answer", columns, tuple(found.failed.items()))
+    yield from counter_blocks(found.counters)
     if len(rows) > 1:
         yield _timeline(rows)
 
@@ -147,5 +149,6 @@ def _notes(found: ReplayResult) -> Iterator[str]:
         yield "client-bound: this machine was too busy to send and to measure, so times and load are not the server's"
     if found.parts > 1:
         yield f"the run was interrupted and went on, {found.parts} sittings: rates and times behind a break may differ"
+    yield from counter_notes(found.counters)
     if found.plan.cold is None:
         yield "nothing kept this run apart from what the cache held before"

@@ -9,6 +9,7 @@ from statistics import median
 
 import msgspec
 
+from prefixwise.bench.counters import CounterCheck
 from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
 from prefixwise.bench.replay.run import Client
 from prefixwise.stats.binomial import clopper_pearson
@@ -94,6 +95,7 @@ class ReplayResult(msgspec.Struct, frozen=True, kw_only=True):
         bound: Whether the client itself was the limit.
         parts: In how many sittings it was run.
         steady: In closed loop, the span at full load.
+        counters: The server's own counters around the last sitting, where they were read.
     """
 
     plan: ReplayPlan
@@ -119,6 +121,7 @@ class ReplayResult(msgspec.Struct, frozen=True, kw_only=True):
     bound: bool
     parts: int
     steady: Steady | None
+    counters: CounterCheck | None = None
 
 
 def replay_result(
@@ -127,6 +130,7 @@ def replay_result(
     client: Client | None = None,
     expected: Sequence[Expected] = (),
     left_out: dict[str, int] | None = None,
+    counters: CounterCheck | None = None,
 ) -> ReplayResult:
     """Return what the rows come to, finished or not.
 
@@ -136,6 +140,7 @@ def replay_result(
         client: How busy the client was; None where nobody looked.
         expected: What rules give.
         left_out: Why, and how many, could not be sent.
+        counters: Of the server, around the run.
     """
     good = [row for row in rows if row.ok]
     counted = [row for row in good if row.prompt is not None and row.cached is not None]
@@ -168,6 +173,7 @@ def replay_result(
         bound=(loop is not None and loop > BOUND_LAG_S) or (client is not None and client.cpu > BOUND_CPU),
         parts=len({row.part for row in rows}),
         steady=_steady(plan, rows),
+        counters=counters,
     )
 
 

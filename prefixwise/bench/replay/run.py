@@ -58,6 +58,11 @@ class ReplayRun:
         self._began = 0.0
 
     @property
+    def part(self) -> int:
+        """Number of this sitting."""
+        return self._part
+
+    @property
     def left(self) -> list[Item]:
         """The requests that no earlier run of the file has sent."""
         sent = {row.number for row in self._rows.rows}
