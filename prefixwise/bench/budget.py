@@ -52,7 +52,9 @@ def listed_cost(requests: int, prompt: int, output: int, model: str, protocol: s
     """
     listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
-    return Cost(requests, prompt, price.cost(prompt, 0, prompt, output) if price else None)
+    if price is None or (output and price.output is None):
+        return Cost(requests, prompt, None)
+    return Cost(requests, prompt, price.cost(prompt, 0, prompt) + (price.output or 0.0) * output / 1e6)
 
 
 def agree(cost: Cost, *, local: bool, yes: bool, budget: float | None) -> None:

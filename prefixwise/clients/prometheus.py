@@ -58,7 +58,7 @@ def fetch_page(url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None 
         UserError: There is none.
     """
     try:
-        with httpx.Client(verify=tls or True, timeout=_TIMEOUT_S, trust_env=False) as client:
+        with httpx.Client(verify=tls or url.startswith("https:"), timeout=_TIMEOUT_S, trust_env=False) as client:
             answer = client.get(url, headers=dict(headers))
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
         raise UserError(f"no metrics there: {problem or type(problem).__name__}", url, _ADVICE) from None

@@ -20,6 +20,7 @@ from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.replay.report import BENCH_REPLAY
 from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
 from prefixwise.bench.ttft.report import BENCH_TTFT
+from prefixwise.bench.verify.report import VERIFY
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
@@ -62,6 +63,7 @@ _ALL = (
     RULES_LIST,
     SCHEMAS,
     TOKENS,
+    VERIFY,
     WHY,
 )
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}

@@ -14,7 +14,7 @@ from prefixwise import __version__
 from prefixwise.analyzers.hitrate import CEILING, rules_for
 from prefixwise.bench.budget import agree, listed_cost
 from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
-from prefixwise.bench.replay.from_log import USUAL_OUTPUT, Dress, arrivals, chosen, work_of_log
+from prefixwise.bench.replay.from_log import Dress, arrivals, chosen, logged_output, work_of_log
 from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
 from prefixwise.bench.replay.pool import Pool
 from prefixwise.bench.replay.report import replay_report
@@ -151,7 +151,7 @@ def bench_replay(
     rates = expected(corpus.rows, order, asked.under)
     plan = _plan(asked, corpus, len(order), slos)
     watch = watch_of(asked.metrics, asked.target.endpoint())
-    _agree(asked, corpus.rows, order, say)
+    agree_to_cost(asked.target, corpus.rows, order, asked.output, asked.rules, say)
     with (
         Work() as work,
         tempfile.TemporaryDirectory() as scratch,
@@ -189,15 +189,32 @@ def _plan(asked: ReplayAsked, corpus: Corpus, requests: int, slos: tuple[Slo, ..
     )
 
 
-def _agree(asked: ReplayAsked, rows: Rows, order: Sequence[int], say: Callable[[str], None]) -> None:
-    """See to it that the user knows what it costs."""
-    target = asked.target
+def agree_to_cost(
+    target: Target,
+    rows: Rows,
+    order: Sequence[int],
+    output: int | None,
+    rules: Sequence[str],
+    say: Callable[[str], None],
+) -> None:
+    """See to it that the user knows what requests to an endpoint that is not their own machine cost.
+
+    Args:
+        target: Where they go.
+        rows: The log.
+        order: Those that are sent.
+        output: Tokens of every answer; None for as many as were logged.
+        rules: Files of prices laid over the packaged ones.
+        say: Takes what it costs.
+
+    Raises:
+        UserError: It is above the budget, or nobody has agreed to it.
+    """
     if target.endpoint().is_local:
         return
     prompt = sum(rows.prompt_tokens[row] for row in order)
-    each = asked.output if asked.output is not None else USUAL_OUTPUT
-    output = sum(max(each if asked.output is not None else rows.reported_output[row], 1) for row in order)
-    cost = listed_cost(len(order), prompt, output, target.model, target.protocol, Rulebook(asked.rules))
+    answers = sum(output if output is not None else logged_output(rows, row) for row in order)
+    cost = listed_cost(len(order), prompt, answers, target.model, target.protocol, Rulebook(rules))
     agree(cost, local=False, yes=target.yes, budget=target.budget)
     say(str(cost))
 

@@ -108,7 +108,7 @@ def work_of_log(
         if (number := number_of.get(row)) is None:
             continue
         try:
-            own, body = _body(request, protocol, dress, _output(rows, row, dress))
+            own, body = _body(request, protocol, dress, dress.output or logged_output(rows, row))
         except UnsendableError as problem:
             work.left_out[str(problem)] += 1
             continue
@@ -137,9 +137,8 @@ def _body(request: Request, protocol: Protocol, dress: Dress, output: int) -> tu
     return own, dressed(body_of(request, own), own, ask, dress.nonce)
 
 
-def _output(rows: Rows, row: int, dress: Dress) -> int:
-    if dress.output is not None:
-        return dress.output
+def logged_output(rows: Rows, row: int) -> int:
+    """Return how long the answer to a request was, in tokens; a usual length where nobody logged it."""
     logged = rows.reported_output[row]
     if logged == NONE and rows.response_node[row] != NONE:
         logged = rows.answer_tokens[row]

@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from prefixwise.bench.replay.bodies import dressed
-from prefixwise.bench.replay.from_log import USUAL_OUTPUT, Dress
+from prefixwise.bench.replay.from_log import Dress, logged_output
 from prefixwise.bench.replay.work import Item, Work
 from prefixwise.bench.words import Vocabulary
 from prefixwise.clients.protocol import Ask, Body, Protocol
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.chat_messages import BARE
-from prefixwise.corpus.rows import NONE, Rows
+from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tree import ROOT
 
 LEAD = "Words:"
@@ -165,13 +165,11 @@ def work_of_trace(rows: Rows, order: list[int], at: list[float], writer: Writer,
     """
     for number, row in enumerate(order):
         space = rows.namespaces[rows.namespace[row]]
-        logged = rows.reported_output[row]
-        output = dress.output if dress.output is not None else logged if logged != NONE else USUAL_OUTPUT
         salt = dress.salt(space.salt)
         ask = Ask(
             model=dress.model,
             user="",
-            max_tokens=max(1, output),
+            max_tokens=dress.output or logged_output(rows, row),
             ignore_eos=True,
             salt=salt,
             key=space.cache_key or "",

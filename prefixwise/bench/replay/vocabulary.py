@@ -25,25 +25,37 @@ class _Tokens(msgspec.Struct):
     tokens: list[int]
 
 
-async def ids_of(endpoint: Endpoint, body: Body) -> list[int] | None:
-    """Return the token ids that an endpoint makes of a request body; None where it does not say.
+class IdReader:
+    """Asks an endpoint for the token ids that it makes of request bodies.
 
     It computes nothing for that, so its cache stays as it is.
 
     Args:
         endpoint: Its protocol names the path, '' where it has none.
-        body: The body as it is sent, or `{"prompt": text}`.
     """
-    path = endpoint.protocol.tokenize
-    if not path:
-        return None
-    fields = {**endpoint.protocol.headers(endpoint.key), **dict(endpoint.headers)}
-    try:
-        async with httpx.AsyncClient(verify=endpoint.tls or True, timeout=_TIMEOUT_S, trust_env=False) as client:
-            answer = await client.post(endpoint.url(path), json={"model": endpoint.model, **body}, headers=fields)
-        return msgspec.json.decode(answer.content, type=_Tokens).tokens if answer.status_code == 200 else None
-    except (httpx.HTTPError, msgspec.MsgspecError):
-        return None
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._fields = {**endpoint.protocol.headers(endpoint.key), **dict(endpoint.headers)}
+        # What TLS trusts takes longer to read than a request takes.
+        tls = endpoint.tls or False
+        self._client = httpx.AsyncClient(verify=tls, timeout=_TIMEOUT_S, trust_env=False, headers=self._fields)
+
+    async def ids(self, body: Body) -> list[int] | None:
+        """Return the ids of a body as it is sent, or of `{"prompt": text}`; None where the endpoint does not say."""
+        path = self._endpoint.protocol.tokenize
+        if not path:
+            return None
+        asked = {"model": self._endpoint.model, **body}
+        try:
+            answer = await self._client.post(self._endpoint.url(path), json=asked)
+            return msgspec.json.decode(answer.content, type=_Tokens).tokens if answer.status_code == 200 else None
+        except (httpx.HTTPError, msgspec.MsgspecError):
+            return None
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.aclose()
 
 
 async def writer_for(endpoint: Endpoint, rows: Rows, dress: Dress) -> Writer:
@@ -63,7 +75,9 @@ async def writer_for(endpoint: Endpoint, rows: Rows, dress: Dress) -> Writer:
     except UnsendableError:
         protocol = endpoint.protocol
     if protocol.api == BARE:
-        ids = await ids_of(endpoint, {"prompt": common_text()})
+        reader = IdReader(endpoint)
+        ids = await reader.ids({"prompt": common_text()})
+        await reader.close()
         if ids:
             return IdWriter(dress.run, rows, protocol, tuple(sorted(set(ids))))
     sender = HttpSender(Endpoint(endpoint.address, protocol, endpoint.model, endpoint.key, endpoint.headers))
