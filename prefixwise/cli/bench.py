@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefixwise.cli import bench_options as b
 from prefixwise.cli import bench_replay
 from prefixwise.cli import options as o
 
@@ -69,6 +70,7 @@ def ttft(
         bool, typer.Option("--quick", help="128, 256 and 512 tokens, and no more pairs than it takes.")
     ] = False,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="Stop when the interval is 5 % to each side.")] = False,
+    metrics: b.Metrics = None,
     keep: Annotated[
         Path | None,
         typer.Option("--keep", metavar="FILE", help="Keep every request in this file; an interrupted run goes on."),
@@ -131,6 +133,7 @@ def ttft(
         cold=None if cold is None else Cold(cold),
         quick=quick,
         adaptive=adaptive,
+        metrics=tuple(metrics or ()),
         keep=keep,
         require=tuple(require or ()),
         yes=yes,

@@ -12,8 +12,10 @@ import msgspec
 
 from prefixwise import __version__
 from prefixwise.bench.budget import agree, cost_of
+from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
 from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.sender import HttpSender
+from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.plan import Mode, Plan, Row
 from prefixwise.bench.ttft.report import ttft_report
 from prefixwise.bench.ttft.require import FIGURES, required
@@ -45,6 +47,7 @@ class TtftAsked(msgspec.Struct, frozen=True, kw_only=True):
         keep: File for the rows; an interrupted run of this file goes on.
         require: Conditions.
         yes, budget: Agreement to the cost.
+        metrics: Pages of the server's counters, or `auto`.
         rules: Files of facts and prices laid over the packaged ones.
     """
 
@@ -69,6 +72,7 @@ class TtftAsked(msgspec.Struct, frozen=True, kw_only=True):
     require: tuple[str, ...] = ()
     yes: bool = False
     budget: float | None = None
+    metrics: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
 
@@ -114,6 +118,7 @@ def bench_ttft(asked: TtftAsked, say: Say, tell_cost: Callable[[str], None]) -> 
     conditions = [parse_condition(one, FIGURES) for one in asked.require]
     plan = plan_of(asked)
     endpoint = Endpoint(asked.target, PROTOCOLS.get(plan.protocol), plan.model, asked.key, asked.headers)
+    watch = watch_of(asked.metrics, endpoint)
     if not endpoint.is_local:
         cost = cost_of(plan, Rulebook(asked.rules))
         agree(cost, local=False, yes=asked.yes, budget=asked.budget)
@@ -123,20 +128,35 @@ def bench_ttft(asked: TtftAsked, say: Say, tell_cost: Callable[[str], None]) -> 
         RowFile(asked.keep or Path(scratch) / "rows.jsonl", plan, Row) as rows,
     ):
         try:
-            asyncio.run(_run(plan, endpoint, rows, say))
+            counters = asyncio.run(_run(plan, endpoint, rows, watch, say))
         except ExchangeError as problem:
             raise UserError(problem.what, asked.target, "is the server up, and the address right?") from None
         kept = list(rows.rows)
-    found = result(plan, kept)
+    found = result(plan, kept, counters)
     return ttft_report(found, kept, [required(one, found) for one in conditions])
 
 
-async def _run(plan: Plan, endpoint: Endpoint, rows: RowFile[Plan, Row], say: Say) -> None:
+async def _run(
+    plan: Plan, endpoint: Endpoint, rows: RowFile[Plan, Row], watch: Watch | None, say: Say
+) -> CounterCheck | None:
     sender = HttpSender(endpoint)
+    before = len(rows.rows)
+
+    async def begin() -> None:
+        if watch is not None:
+            await asyncio.to_thread(watch.begin)
+
     try:
-        await TtftRun(plan, endpoint.protocol, sender, rows, say).run()
+        await TtftRun(plan, endpoint.protocol, sender, rows, say).run(begin)
     finally:
         await sender.close()
+    if watch is None:
+        return None
+    mine = rows.rows[before:]
+    answers = told(
+        ((row.prompt, row.cached) for row in mine), complete=all(row.label is not Label.FAILED for row in mine)
+    )
+    return await asyncio.to_thread(watch.check, answers)
 
 
 def key_of(protocol: str, variable: str | None, environment: Mapping[str, str]) -> str:

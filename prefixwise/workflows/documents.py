@@ -19,6 +19,7 @@ from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.replay.report import BENCH_REPLAY
 from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
+from prefixwise.bench.ttft.compare import COMPARE_TTFT
 from prefixwise.bench.ttft.report import BENCH_TTFT
 from prefixwise.bench.verify.report import VERIFY
 from prefixwise.core.envelope import DocumentKind
@@ -50,6 +51,7 @@ _ALL = (
     BENCH_SELFCHECK,
     BENCH_TTFT,
     CHECK,
+    COMPARE_TTFT,
     CONFIG,
     DIFF,
     EXPLAIN,

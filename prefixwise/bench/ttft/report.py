@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from prefixwise.bench.counters import counter_blocks, counter_notes
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.pairing import cause
 from prefixwise.bench.ttft.plan import Row
@@ -62,6 +63,7 @@ def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
         if len(times) > 1:
             yield _histogram(name, longest, times)
     yield _requests(found.lengths)
+    yield from counter_blocks(found.counters)
 
 
 def _costs(found: TtftResult) -> Iterator[str]:
@@ -158,6 +160,7 @@ def _requests(lengths: Sequence[LengthResult]) -> Table:
 
 
 def _notes(found: TtftResult) -> Iterator[str]:
+    yield from counter_notes(found.counters)
     if not found.reported:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
     if not found.counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter_ns
 
 import msgspec
@@ -60,8 +60,11 @@ class TtftRun:
         self._ready: dict[tuple[int, int], int] = {}  # when a primed item may be read
         self._began = perf_counter_ns()
 
-    async def run(self) -> Found:
+    async def run(self, ready: Callable[[], Awaitable[None]] | None = None) -> Found:
         """Do all of it, or what an earlier run of this file left.
+
+        Args:
+            ready: Awaited when all is found out, before the first request that is measured.
 
         Raises:
             UserError: The server cannot be measured: it refuses requests or does not count their tokens.
@@ -69,6 +72,8 @@ class TtftRun:
         """
         found = await self._find_out()
         prompts = Prompts(self.plan, found.words)
+        if ready is not None:
+            await ready()
         for chunk in self._chunks():
             self._say(f"{chunk[0].stop} items of each of {len(self.plan.lengths)} lengths")
             await self._send_all(prompts, found, chunk)
