@@ -30,31 +30,29 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 def cost_of(plan: Plan, book: Rulebook) -> Cost:
-    """Return what a run may cost at most."""
+    """Return what a cold-against-warm run may cost at most."""
     design = plan.design
     each = design.items * (1 + design.repeats) + design.controls
     tokens = sum(each * (length + BEHIND + plan.suffix) for length in plan.lengths)
     tokens += _BEFORE * (max(plan.lengths) + BEHIND + plan.suffix)
-    requests = each * len(plan.lengths) + _BEFORE
-    return listed_cost(requests, tokens, 0, plan.model, plan.protocol, book)
+    return priced(each * len(plan.lengths) + _BEFORE, tokens, plan.protocol, plan.model, book)
 
 
-def listed_cost(requests: int, prompt: int, output: int, model: str, protocol: str, book: Rulebook) -> Cost:
-    """Return what requests cost at list prices if nothing is cached, and all of it is written to the cache.
+def priced(requests: int, tokens: int, protocol: str, model: str, book: Rulebook, output: int = 0) -> Cost:
+    """Return what requests may cost at most.
 
     Args:
         requests: How many.
-        prompt: Tokens of all prompts.
-        output: Tokens of all answers.
+        tokens: Of all their prompts; none of them is taken to be cached.
+        protocol: Whose prices hold.
         model: As the endpoint calls it.
-        protocol: By its name.
-        book: Where prices are.
+        book: Prices.
+        output: Tokens of all answers; at least one a request.
     """
     listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
-    if price is None or (output and price.output is None):
-        return Cost(requests, prompt, None)
-    return Cost(requests, prompt, price.cost(prompt, 0, prompt) + (price.output or 0.0) * output / 1e6)
+    usd = None if price is None else price.cost(tokens, 0, tokens) + max(output, requests) * (price.output or 0) / 1e6
+    return Cost(requests, tokens, usd)
 
 
 def agree(cost: Cost, *, local: bool, yes: bool, budget: float | None) -> None:

@@ -115,9 +115,9 @@ def common_text() -> str:
     return _words(_CANDIDATES)
 
 
-def uncounted() -> Vocabulary:
-    """Return what is assumed where nobody counts: a token a word, and none around them."""
-    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), 0, counted=False)
+def uncounted(around: int = 0) -> Vocabulary:
+    """Return what is assumed where nobody counts: a token a word, and `around` of them around the words."""
+    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), around, counted=False)
 
 
 def _words(words: Sequence[str]) -> str:

@@ -42,6 +42,9 @@ Keep = Annotated[
     Path | None,
     typer.Option("--keep", metavar="FILE", help="Keep every request in this file; an interrupted run goes on."),
 ]
+Table = Annotated[
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Write the requests as a table (Parquet), at the end.")
+]
 RunId = Annotated[
     str,
     typer.Option("--run-id", metavar="NAME", help="Make the same salts as another run (the cache may hold them)."),

@@ -47,6 +47,7 @@ def replay(
     cold: b.ColdWay = None,
     metrics: b.Metrics = None,
     keep: b.Keep = None,
+    parquet: b.Table = None,
     run_id: b.RunId = "",
     require: o.Require = None,
     budget: b.Budget = None,
@@ -103,6 +104,7 @@ def replay(
         under=tuple(under or ()),
         metrics=tuple(metrics or ()),
         keep=keep,
+        table=parquet,
         rules=tuple(rules or ()),
     )
     reading = read_options(

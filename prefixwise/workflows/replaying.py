@@ -12,7 +12,7 @@ import msgspec
 
 from prefixwise import __version__
 from prefixwise.analyzers.hitrate import CEILING, rules_for
-from prefixwise.bench.budget import agree, listed_cost
+from prefixwise.bench.budget import agree, priced
 from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
 from prefixwise.bench.replay.from_log import Dress, arrivals, chosen, logged_output, work_of_log
 from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
@@ -24,6 +24,7 @@ from prefixwise.bench.replay.run import Client, ReplayRun
 from prefixwise.bench.replay.synthetic import WordWriter, work_of_trace
 from prefixwise.bench.replay.vocabulary import writer_for
 from prefixwise.bench.replay.work import Work
+from prefixwise.bench.row_table import check_table, write_table
 from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.ttft.run import cold_ways
 from prefixwise.caches.rulebook import Rulebook
@@ -77,6 +78,7 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
         metrics: Pages of the server's counters, or `auto`.
         keep: File for the rows; an interrupted run of this file goes on.
         rules: Files of facts and prices laid over the packaged ones.
+        table: File for the rows as a table (Parquet), written at the end.
     """
 
     target: Target
@@ -96,6 +98,7 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
     metrics: tuple[str, ...] = ()
     keep: Path | None = None
     rules: tuple[str, ...] = ()
+    table: Path | None = None
 
 
 def parse_slo(text: str) -> Slo:
@@ -144,6 +147,7 @@ def bench_replay(
     """
     conditions = [parse_condition(one, FIGURES) for one in asked.require]
     slos = tuple(map(parse_slo, asked.slos))
+    check_table(asked.table)
     order = chosen(corpus.rows, asked.log_model, asked.limit)
     at = arrivals(corpus.rows, order, needed=not asked.concurrency)
     if corpus.index is None and not asked.synthetic:
@@ -164,6 +168,8 @@ def bench_replay(
         except ExchangeError as problem:
             raise UserError(problem.what, asked.target.address, "is the server up, and the address right?") from None
         kept, left_out = list(rows.rows), dict(work.left_out)
+    if asked.table is not None:
+        write_table(asked.table, plan, ReplayRow, kept)
     found = replay_result(plan, kept, client, rates, left_out, counters)
     return replay_report(found, kept, [required(one, found) for one in conditions])
 
@@ -214,7 +220,7 @@ def agree_to_cost(
         return
     prompt = sum(rows.prompt_tokens[row] for row in order)
     answers = sum(output if output is not None else logged_output(rows, row) for row in order)
-    cost = listed_cost(len(order), prompt, answers, target.model, target.protocol, Rulebook(rules))
+    cost = priced(len(order), prompt, target.protocol, target.model, Rulebook(rules), answers)
     agree(cost, local=False, yes=target.yes, budget=target.budget)
     say(str(cost))
 

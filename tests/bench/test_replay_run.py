@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from support.caching_server import caching
 from support.serving import QUICK, Serving, serving
@@ -54,9 +55,9 @@ def replayed(tmp_path: Path, records, url: str, protocol: str = "prefixwise", **
 
 
 def rows_of(path: Path) -> list[ReplayRow]:
-    import msgspec
-
-    return [msgspec.json.decode(line, type=ReplayRow) for line in path.read_bytes().splitlines()[1:]]
+    """Return the rows of a file by number; in open loop they come as they are answered."""
+    found = [msgspec.json.decode(line, type=ReplayRow) for line in path.read_bytes().splitlines()[1:]]
+    return sorted(found, key=lambda row: row.number)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def sim():
 
 
 def test_a_log_of_ids_finds_what_it_shares_within_its_tenants(tmp_path: Path, sim: Serving) -> None:
-    found, report = replayed(tmp_path, IDS, sim.url, keep=tmp_path / "rows", output=1)
+    found, report = replayed(tmp_path, IDS, sim.url, concurrency=1, keep=tmp_path / "rows", output=1)
     rows = rows_of(tmp_path / "rows")
     assert [row.cached for row in rows] == CACHED
     assert [row.prompt for row in rows] == [97, 98, 97, 97, 97]
@@ -78,7 +79,9 @@ def test_a_log_of_ids_finds_what_it_shares_within_its_tenants(tmp_path: Path, si
 
 
 def test_the_servers_counters_agree_with_its_answers(tmp_path: Path, sim: Serving) -> None:
-    found, _ = replayed(tmp_path, IDS, sim.url, speed=20, output=1, metrics=("auto",))
+    table = tmp_path / "rows.parquet"
+    found, _ = replayed(tmp_path, IDS, sim.url, speed=20, output=1, metrics=("auto",), table=table)
+    assert table.read_bytes()[:4] == b"PAR1"
     assert (found.counters.exclusive, found.counters.agrees) == (True, True)
     assert found.counters.hit_rate == pytest.approx(288 / 486)
     made_up, _ = replayed(tmp_path, TRACE, sim.url, synthetic=True, metrics=("auto",))
@@ -120,7 +123,7 @@ def test_a_closed_loop_sends_every_request_once(tmp_path: Path, sim: Serving) ->
 @pytest.mark.parametrize("protocol", ["prefixwise", "vllm"])
 def test_a_made_up_trace_shares_exactly_its_blocks(tmp_path: Path, sim: Serving, protocol: str) -> None:
     """As ids: the server has what it takes of a block of 16 in common, to the token."""
-    replayed(tmp_path, TRACE, sim.url, protocol, keep=tmp_path / "rows", synthetic=True)
+    replayed(tmp_path, TRACE, sim.url, protocol, concurrency=1, keep=tmp_path / "rows", synthetic=True)
     rows = rows_of(tmp_path / "rows")
     assert [row.prompt for row in rows] == [1200, 1100, 1300, 600, 1200]
     assert [row.cached for row in rows] == [0, 1024, 512, 0, 1184]  # the last token is always computed
@@ -129,7 +132,8 @@ def test_a_made_up_trace_shares_exactly_its_blocks(tmp_path: Path, sim: Serving,
 
 def test_a_made_up_trace_in_words_shares_its_blocks_too(tmp_path: Path, sim: Serving) -> None:
     """The server's bytes are tokens: words of several tokens, and nothing in front of a bare prompt but "Words:"."""
-    found, _ = replayed(tmp_path, TRACE, sim.url, "openai-completions", keep=tmp_path / "rows", synthetic=True)
+    keep = tmp_path / "rows"
+    found, _ = replayed(tmp_path, TRACE, sim.url, "openai-completions", concurrency=1, keep=keep, synthetic=True)
     rows = rows_of(tmp_path / "rows")
     assert [row.prompt for row in rows] == [1200, 1100, 1300, 600, 1200]
     assert [row.cached for row in rows] == [0, 1024, 512, 0, 1184]
@@ -193,16 +197,16 @@ def test_usage_that_is_missing_is_no_miss(tmp_path: Path) -> None:
 
 def test_an_interrupted_replay_goes_on_with_what_is_left(tmp_path: Path, sim: Serving) -> None:
     keep = tmp_path / "rows"
-    replayed(tmp_path, IDS, sim.url, speed=20, output=1, keep=keep)
+    replayed(tmp_path, IDS, sim.url, concurrency=1, output=1, keep=keep)
     lines = keep.read_bytes().splitlines(keepends=True)
     keep.write_bytes(b"".join(lines[:3]) + b'{"number": 2, "rec')  # a crash in the middle of a line
-    found, report = replayed(tmp_path, IDS, sim.url, speed=20, output=1, keep=keep)
+    found, report = replayed(tmp_path, IDS, sim.url, concurrency=1, output=1, keep=keep)
     rows = rows_of(keep)
     assert [(row.number, row.part) for row in rows] == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1)]
     assert found.parts == 2
     assert any("2 sittings" in note for note in report.notes)
     with pytest.raises(UserError, match="holds another run"):
-        replayed(tmp_path, IDS, sim.url, speed=3, output=1, keep=keep)
+        replayed(tmp_path, IDS, sim.url, concurrency=2, output=1, keep=keep)
 
 
 def test_what_is_not_sendable_is_left_out_and_counted(tmp_path: Path, sim: Serving) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.serving import QUICK, serving
 
-from prefixwise.bench.budget import listed_cost
+from prefixwise.bench.budget import priced
 from prefixwise.bench.verify.predict import Predicted
 from prefixwise.bench.verify.result import Agreement, Compared, VerifyResult, compared, figures
 from prefixwise.bench.verify.run import Seen
@@ -227,6 +227,6 @@ def test_the_first_request_that_is_off_is_named() -> None:
 
 def test_a_cost_holds_answers_at_their_own_price() -> None:
     """gpt-4.1 costs 2 USD a million prompt tokens and 8 a million of answers; nobody writes its cache for more."""
-    cost = listed_cost(10, 1_000_000, 500_000, "gpt-4.1", "openai-chat", Rulebook())
+    cost = priced(10, 1_000_000, "openai-chat", "gpt-4.1", Rulebook(), 500_000)
     assert cost.usd == pytest.approx(2.0 + 4.0)
-    assert listed_cost(10, 1_000, 10, "nobody-knows", "openai-chat", Rulebook()).usd is None
+    assert priced(10, 1_000, "openai-chat", "nobody-knows", Rulebook(), 10).usd is None

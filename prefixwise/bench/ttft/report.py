@@ -165,7 +165,7 @@ def _notes(found: TtftResult) -> Iterator[str]:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
     if not found.counted:
         yield "the server does not count prompt tokens: lengths are words, and what is around them is not known"
-    if len(found.lengths) == 1:
+    if len(found.lengths) == 1 and not found.plan.request:
         yield "one length is a demonstration: run three to see whether more is saved where more is cached"
     left = {
         why: sum(one.left_out.get(why, 0) for one in found.lengths) for one in found.lengths for why in one.left_out

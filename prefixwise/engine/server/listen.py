@@ -78,12 +78,14 @@ def listen(
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there. Raises UserError where the address cannot be taken."""
+    """Return a socket that listens. Raises UserError where the address cannot be taken."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # asyncio turns Nagle's algorithm off for sockets that say that they are TCP: those of another protocol number
-        # hold the first event of a stream back for the 40 ms in which a client delays its acknowledgement.
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        family, _, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )[0]
+        # asyncio switches Nagle's algorithm off for sockets that say they are TCP only. Left on, the second piece of an
+        # answer waits up to 40 ms for the client's acknowledgement of the first.
+        found = socket.socket(family, socket.SOCK_STREAM, protocol)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
         found.listen(128)
