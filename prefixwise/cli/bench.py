@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from prefixwise.cli import bench_options as b
-from prefixwise.cli import bench_replay
+from prefixwise.cli import bench_probe, bench_replay
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -206,3 +206,6 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
     if any(one < 1 for one in found):
         raise UserError("this is no list of whole numbers above 0", f"{option} {text}", "for example 16,64,256")
     return found
+
+
+app.command("probe")(bench_probe.probe)

@@ -1,4 +1,4 @@
-"""The options that the commands which send requests have in common."""
+"""The options that mean the same in every command that sends requests to an endpoint."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from prefixwise.workflows.replaying import Target
+    from prefixwise.workflows.replaying import Target as Endpoint
 
-Address = Annotated[
+Target = Annotated[
     str, typer.Option("--target", metavar="URL", help="Address of the endpoint, such as http://localhost:8000.")
 ]
 Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Model, as the endpoint calls it.")]
@@ -38,16 +38,21 @@ LogModel = Annotated[
     str | None, typer.Option("--log-model", metavar="NAME", help="Only the log's requests to this model.")
 ]
 Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N requests.")]
+Cold = Annotated[
+    Literal["nonce", "salt", "isolation-key"] | None,
+    typer.Option("--cold", help="How prompts are made new (default: the best way of the protocol)."),
+]
 Keep = Annotated[
     Path | None,
     typer.Option("--keep", metavar="FILE", help="Keep every request in this file; an interrupted run goes on."),
 ]
-Table = Annotated[
-    Path | None, typer.Option("--parquet", metavar="FILE", help="Write the requests as a table (Parquet), at the end.")
-]
 RunId = Annotated[
     str,
-    typer.Option("--run-id", metavar="NAME", help="Make the same salts as another run (the cache may hold them)."),
+    typer.Option("--run-id", metavar="NAME", help="Make the same prompts as another run (the cache may hold them)."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of orders and texts.")]
+Table = Annotated[
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Write the requests as a table (Parquet), at the end.")
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -69,7 +74,7 @@ def target_of(
     header: list[str] | None,
     budget: float | None,
     yes: bool,
-) -> Target:
+) -> Endpoint:
     """Return the endpoint that the options name. Raises UserError for what is none."""
     import os
 

@@ -12,7 +12,7 @@ from prefixwise.cli import options as o
 
 def replay(
     paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="A log or trace, or several, or -.")],
-    target: b.Address,
+    target: b.Target,
     model: b.Model,
     protocol: b.Protocol = "openai-chat",
     key_env: b.KeyEnv = None,

@@ -12,7 +12,7 @@ from prefixwise.cli import options as o
 
 def verify(
     paths: Annotated[list[str], typer.Argument(metavar="PATHS...", help="A log, or several, or -.")],
-    target: b.Address,
+    target: b.Target,
     model: b.Model,
     protocol: b.Protocol = "openai-chat",
     under: Annotated[

@@ -17,6 +17,7 @@ from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.probe.report import BENCH_PROBE
 from prefixwise.bench.replay.report import BENCH_REPLAY
 from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
 from prefixwise.bench.ttft.compare import COMPARE_TTFT
@@ -49,6 +50,7 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 _ALL = (
     BENCH_REPLAY,
     BENCH_SELFCHECK,
+    BENCH_PROBE,
     BENCH_TTFT,
     CHECK,
     COMPARE_TTFT,

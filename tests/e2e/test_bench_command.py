@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.caching_server import Faults, ServedInThread
 from support.command import Run, command, environment
 from support.ttft_runs import pairs, write
@@ -117,7 +118,9 @@ def test_two_runs_are_compared_by_their_result_files(run: Run, tmp_path: Path) -
     done = run(("compare", old, new, "--require", "speedup_ratio>=0.9")).check(1)
     assert "5." in done.out
     assert "down" in done.out
-    values = run(("compare", old, new, "--json")).check(0).json()["values"]
+    document = run(("compare", old, new, "--json")).check(0).json()
+    Draft202012Validator(run(("schema", "compare-ttft")).check(0).json()).validate(document)
+    values = document["values"]
     assert values["lengths"][0]["change"] == "down"
     other = tmp_path / "other.json"
     run(("rules", "--report", f"json={other}")).check(0)

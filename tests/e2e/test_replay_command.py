@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.command import Run, command, environment, lines
 from support.serving import QUICK, Serving, serving
 
@@ -37,7 +38,9 @@ def replay(log: Path, url: str, *more: object) -> tuple[object, ...]:
 
 
 def test_a_replay_gives_a_document(run: Run, sim: Serving, log: Path) -> None:
-    values = run(replay(log, sim.url, "--slo", "ttft=30", "--json")).check(0).json()["values"]
+    document = run(replay(log, sim.url, "--slo", "ttft=30", "--json")).check(0).json()
+    Draft202012Validator(run(("schema", "bench-replay")).check(0).json()).validate(document)
+    values = document["values"]
     assert values["hit_rate"] == pytest.approx(9 * 96 / 970)
     assert (values["sent"], values["complete"], values["goodput"][0]["good"]) == (10, 10, 10)
     assert values["expected"][0] == {"rule": "vllm:block=16,outputs=no", "hit_rate": pytest.approx(9 * 96 / 970)}
