@@ -80,6 +80,14 @@ def test_a_closed_loop_sends_all_in_order_where_nothing_keeps_it():
     assert [number for number, _, _ in seen][:3] == [0, 1, 2]
 
 
+def test_streams_of_a_ramp_begin_one_after_the_other():
+    """Eight items of 20 ms on four streams that begin 30 ms apart."""
+    seen = asyncio.run(paced(closed_loop, [item(number) for number in range(8)], concurrency=4, ramp=0.12))
+    assert [at for _, _, at in seen] == sorted(at for _, _, at in seen)
+    assert seen[1][2] >= 0.018  # nobody but the first stream, which waits for its answer
+    assert seen[-1][2] >= 0.055
+
+
 def test_no_two_turns_of_a_conversation_are_under_way_at_a_time():
     items = [item(number, session="ab"[number % 2] if number < 6 else "") for number in range(8)]
     running, most, order = set(), 0, []

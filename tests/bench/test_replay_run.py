@@ -248,6 +248,16 @@ def test_a_trace_without_synthetic_says_what_to_do(tmp_path: Path, sim: Serving)
     assert "--synthetic" in problem.value.help
 
 
+def test_a_disk_that_is_full_is_one_clear_error(tmp_path: Path, sim: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("prefixwise.bench.rows.RowFile.add", full)
+    for load in ({"speed": 50.0}, {"concurrency": 2}):
+        with pytest.raises(OSError, match="No space left"):
+            replayed(tmp_path, IDS, sim.url, **load)
+
+
 def test_an_endpoint_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no connection"):
         replayed(tmp_path, IDS, "http://127.0.0.1:9")

@@ -80,12 +80,19 @@ class ReplayRun:
         async with LagMeter() as meter:
             used = process_time()
             self._began = perf_counter()
-            if self._plan.concurrency:
-                await closed_loop(left, self._send, self._plan.concurrency, self._plan.ramp, self._began)
-            else:
-                await open_loop(left, self._send, self._plan.speed, self._plan.ramp, self._began)
+            try:
+                await self._paced(left)
+            except ExceptionGroup as problems:  # of tasks, such as a disk that is full; one says it
+                raise problems.exceptions[0] from None
             seconds = perf_counter() - self._began
         return Client(tuple(meter.ticks), (process_time() - used) / seconds if seconds else 0.0, seconds)
+
+    async def _paced(self, left: list[Item]) -> None:
+        plan = self._plan
+        if plan.concurrency:
+            await closed_loop(left, self._send, plan.concurrency, plan.ramp, self._began)
+        else:
+            await open_loop(left, self._send, plan.speed, plan.ramp, self._began)
 
     async def _send(self, item: Item, due: float) -> None:
         content = self._work.content(item)
