@@ -15,12 +15,15 @@ class LagMeter:
     """While open, measures how much later than asked for the event loop comes back; `worst` since the last reset.
 
     What runs long in the loop, and other processes that hold the core, make every time that is measured too long.
+
+    Args:
+        keep: Whether every tick's lateness is kept, in `seen`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False) -> None:
         self.worst = 0.0
-        self.ticks: list[float] = []
-        """How late each tick was, never below 0."""
+        self.seen: list[float] = []
+        self._keep = keep
         self._task: asyncio.Task[None] | None = None
 
     def reset(self) -> None:
@@ -31,9 +34,10 @@ class LagMeter:
         while True:
             began = perf_counter()
             await asyncio.sleep(TICK_S)
-            late = max(0.0, perf_counter() - began - TICK_S - GRAIN_S)
-            self.ticks.append(late)
+            late = perf_counter() - began - TICK_S - GRAIN_S
             self.worst = max(self.worst, late)
+            if self._keep:
+                self.seen.append(max(0.0, late))
 
     async def __aenter__(self) -> LagMeter:
         self._task = asyncio.create_task(self._tick())

@@ -21,6 +21,8 @@ SALTED = (Cold.SALT, Cold.ISOLATION_KEY)
 _SETTLED = 3
 _CLOSE = 0.10
 _WARM_UPS = 10
+_TRIES = 6
+_BUSY, _BROKEN = 429, 500
 
 
 class Framing(Shape):
@@ -100,8 +102,15 @@ class Scout:
         return nonce(f"{self._plan.run}/{what}", next(self._extra))
 
     async def checked(self, ask: Ask) -> Sent:
-        """Send a request that has to work for a run to make sense. Raises UserError where it does not."""
-        sent = await self._sender.send(self._body(ask))
+        """Send a request that has to work for a run to make sense, again where the server is only busy or broken.
+
+        Raises:
+            UserError: It does not work.
+        """
+        for _ in range(_TRIES):
+            sent = await self._sender.send(self._body(ask))
+            if sent.answer.ok or (sent.answer.status < _BROKEN and sent.answer.status != _BUSY):
+                break
         if not sent.answer.ok:
             raise UserError(
                 f"the server refuses: {sent.answer.error}", self._plan.target, "check model, key and address"

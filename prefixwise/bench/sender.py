@@ -50,7 +50,7 @@ class HttpSender:
         return await self.send_encoded(self.endpoint.encoded(body, stream=stream), stream=stream)
 
     async def send_encoded(self, request: bytes, *, stream: bool = True) -> Sent:
-        """Send a request that is encoded already. Raises ExchangeError."""
+        """Send a request that was encoded before. Raises ExchangeError."""
         opened = self._connection is None or not self._connection.usable
         await self.open()
         if self._connection is None:

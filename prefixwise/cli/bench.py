@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefixwise.cli import bench_load, bench_probe, bench_program, bench_replay
 from prefixwise.cli import bench_options as b
-from prefixwise.cli import bench_probe, bench_replay
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -209,3 +209,5 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
 
 
 app.command("probe")(bench_probe.probe)
+app.command("load")(bench_load.load)
+app.command("program")(bench_program.program)

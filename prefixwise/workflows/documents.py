@@ -17,7 +17,9 @@ from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.load.report import BENCH_LOAD
 from prefixwise.bench.probe.report import BENCH_PROBE
+from prefixwise.bench.program.report import BENCH_PROGRAM
 from prefixwise.bench.replay.report import BENCH_REPLAY
 from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
 from prefixwise.bench.ttft.compare import COMPARE_TTFT
@@ -50,7 +52,9 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 _ALL = (
     BENCH_REPLAY,
     BENCH_SELFCHECK,
+    BENCH_LOAD,
     BENCH_PROBE,
+    BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
     COMPARE_TTFT,

@@ -18,12 +18,8 @@ from prefixwise.bench.sender import HttpSender, Sender, Sent
 from prefixwise.bench.words import Vocabulary, nonce
 from prefixwise.clients.endpoint import Endpoint
 from prefixwise.clients.protocol import Ask
-from prefixwise.core.errors import UserError
 
 Say = Callable[[str], None]
-_NEAR = 64
-"""Tokens more that a prompt may have than asked for, where no words come to exactly that."""
-
 _TAIL = 64
 """Tokens behind a fork, enough for words of any cost to add up."""
 
@@ -195,13 +191,7 @@ class Lab:
 
     def possible(self, tokens: int) -> int:
         """Return the smallest length from `tokens` on that words come to. Raises UserError where there is none."""
-        for length in range(tokens, tokens + _NEAR):
-            try:
-                self.words.text(length, 0)
-            except UserError:
-                continue
-            return length
-        raise UserError(f"no prompt of about {tokens} tokens can be made", help="ask for longer prompts")
+        return self.words.possible(tokens)
 
     @property
     def tail(self) -> int:

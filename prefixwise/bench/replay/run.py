@@ -77,7 +77,7 @@ class ReplayRun:
         left = self.left
         for name in sorted({item.protocol for item in left}):
             await self._pool.open(name, min(len(left), self._plan.concurrency or _OPENED))
-        async with LagMeter() as meter:
+        async with LagMeter(keep=True) as meter:
             used = process_time()
             self._began = perf_counter()
             try:
@@ -85,7 +85,7 @@ class ReplayRun:
             except ExceptionGroup as problems:  # of tasks, such as a disk that is full; one says it
                 raise problems.exceptions[0] from None
             seconds = perf_counter() - self._began
-        return Client(tuple(meter.ticks), (process_time() - used) / seconds if seconds else 0.0, seconds)
+        return Client(tuple(meter.seen), (process_time() - used) / seconds if seconds else 0.0, seconds)
 
     async def _paced(self, left: list[Item]) -> None:
         plan = self._plan
