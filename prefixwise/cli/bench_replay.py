@@ -30,8 +30,8 @@ def replay(
         list[str] | None,
         typer.Option(
             "--slo",
-            metavar="FIGURE=SECONDS",
-            help="Count what meets this: ttft, tpot (a token) or e2e. May be repeated.",
+            metavar="LIMITS",
+            help="What a good request keeps to: ttft=500ms,tpot=40ms,total=2s. May be repeated.",
         ),
     ] = None,
     output_tokens: Annotated[
@@ -75,7 +75,7 @@ def replay(
     \b
     Examples:
       prefixwise bench replay requests.jsonl --target http://localhost:8000 --protocol vllm --model Qwen3-8B
-      prefixwise bench replay requests.jsonl --target http://localhost:8000 --model m --speed 4 --slo ttft=0.5
+      prefixwise bench replay requests.jsonl --target http://localhost:8000 --model m --speed 4 --slo ttft=500ms
       prefixwise bench replay mooncake.jsonl --synthetic --target http://localhost:8000 --protocol vllm --model m
 
     Exit codes: 0 replayed; 1 a requirement is not met; 4 inconclusive; 5 no request was answered.

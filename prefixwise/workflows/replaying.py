@@ -14,8 +14,9 @@ from prefixwise import __version__
 from prefixwise.analyzers.hitrate import CEILING, rules_for
 from prefixwise.bench.budget import agree, priced
 from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
+from prefixwise.bench.load.plan import parse_slo
 from prefixwise.bench.replay.from_log import Dress, arrivals, chosen, logged_output, work_of_log
-from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
+from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow
 from prefixwise.bench.replay.pool import Pool
 from prefixwise.bench.replay.report import replay_report
 from prefixwise.bench.replay.require import FIGURES, required
@@ -38,8 +39,6 @@ from prefixwise.core.report import Report
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.rows import Rows
-
-SLOS = ("ttft", "tpot", "e2e")
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +72,7 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
         cold: A way to be cold, `none`, or None for the best that the protocol has.
         synthetic: Whether texts are made up.
         log_model: Only requests to this model of the log; `limit`: most requests.
-        slos: As `--slo` takes them; `require`: conditions.
+        slos: Limits, as `parse_slo` reads them; `require`: conditions.
         under: Rules for the expected hit rate.
         metrics: Pages of the server's counters, or `auto`.
         keep: File for the rows; an interrupted run of this file goes on.
@@ -99,22 +98,6 @@ class ReplayAsked(msgspec.Struct, frozen=True, kw_only=True):
     keep: Path | None = None
     rules: tuple[str, ...] = ()
     table: Path | None = None
-
-
-def parse_slo(text: str) -> Slo:
-    """Read `ttft=0.5`. Raises UserError for what is no service level."""
-    figure, equals, value = text.partition("=")
-    try:
-        seconds = float(value) if equals else -1.0
-    except ValueError:
-        seconds = -1.0
-    if figure not in SLOS or not 0 < seconds < float("inf"):
-        raise UserError(
-            "this is no service level",
-            f"--slo {text[:100]}",
-            f"for example ttft=0.5, in seconds; known: {', '.join(SLOS)}",
-        )
-    return Slo(figure, seconds)
 
 
 def cold_asked(target: Target, cold: str | None) -> Cold | None:
@@ -146,14 +129,14 @@ def bench_replay(
         UserError: It cannot be run.
     """
     conditions = [parse_condition(one, FIGURES) for one in asked.require]
-    slos = tuple(map(parse_slo, asked.slos))
+    slo = tuple(limit for one in asked.slos for limit in parse_slo(one))
     check_table(asked.table)
     order = chosen(corpus.rows, asked.log_model, asked.limit)
     at = arrivals(corpus.rows, order, needed=not asked.concurrency)
     if corpus.index is None and not asked.synthetic:
         raise UserError("a trace holds no text to send", help="make up texts that share the same: --synthetic")
     rates = expected(corpus.rows, order, asked.under)
-    plan = _plan(asked, corpus, len(order), slos)
+    plan = _plan(asked, corpus, len(order), slo)
     watch = watch_of(asked.metrics, asked.target.endpoint())
     agree_to_cost(asked.target, corpus.rows, order, asked.output, asked.rules, say)
     with (
@@ -174,7 +157,7 @@ def bench_replay(
     return replay_report(found, kept, [required(one, found) for one in conditions])
 
 
-def _plan(asked: ReplayAsked, corpus: Corpus, requests: int, slos: tuple[Slo, ...]) -> ReplayPlan:
+def _plan(asked: ReplayAsked, corpus: Corpus, requests: int, slo: tuple[tuple[str, float], ...]) -> ReplayPlan:
     protocol = PROTOCOLS.get(asked.target.protocol)
     return ReplayPlan(
         run=asked.run or run_of(asked.keep) or secrets.token_hex(8),
@@ -189,7 +172,7 @@ def _plan(asked: ReplayAsked, corpus: Corpus, requests: int, slos: tuple[Slo, ..
         cold=cold_asked(asked.target, asked.cold),
         synthetic=corpus.index is None,
         output=asked.output,
-        slos=slos,
+        slo=slo,
         seed=asked.seed,
         version=__version__,
     )

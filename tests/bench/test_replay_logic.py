@@ -13,7 +13,7 @@ from support.reading import corpus_of, read_one
 from prefixwise.bench.replay.bodies import UnsendableError, body_of, dressed, protocol_for
 from prefixwise.bench.replay.from_log import Dress, arrivals, chosen
 from prefixwise.bench.replay.pace import closed_loop, due, open_loop
-from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
+from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow
 from prefixwise.bench.replay.require import required
 from prefixwise.bench.replay.result import replay_result
 from prefixwise.bench.replay.run import Client
@@ -311,15 +311,15 @@ def test_the_hit_rate_is_weighted_by_tokens_and_absent_is_not_zero():
 
 def test_time_to_first_token_from_when_it_was_due_holds_the_waiting():
     found = replay_result(PLAN, [row(0, at=2.0), row(1, at=3.0), row(2, at=4.0)])
-    times = {one.figure: one.median for one in found.times}
+    times = {one.name: one.at(0.5).value for one in found.times}
     assert times["ttft"] == pytest.approx(0.1)
-    assert times["ttft_due"] == pytest.approx(2.1)
+    assert times["ttft_from_schedule"] == pytest.approx(2.1)
     assert found.late_median == pytest.approx(2.0)
 
 
 def test_goodput_counts_failed_requests_among_those_that_were_sent():
-    slos = (Slo("ttft", 0.5), Slo("tpot", 0.05))
-    plan = ReplayPlan(run="r", target="t", protocol="vllm", model="m", inputs=(), requests=6, slos=slos)
+    slos = (("ttft", 0.5), ("tpot", 0.05))
+    plan = ReplayPlan(run="r", target="t", protocol="vllm", model="m", inputs=(), requests=6, slo=slos)
     rows = [
         row(0),
         row(1, ttft=0.6),
@@ -338,11 +338,12 @@ def test_goodput_counts_failed_requests_among_those_that_were_sent():
 
 def test_a_p99_needs_299_answers_and_failures_reach_it():
     few, many = [row(n) for n in range(28)], [row(n) for n in range(300)]
-    assert (replay_result(PLAN, few).times[0].p90, replay_result(PLAN, many).times[0].p99) == (None, 0.1)
+    assert replay_result(PLAN, few).times[0].at(0.9).value is None
+    assert replay_result(PLAN, many).times[0].at(0.99).value == 0.1
     lost = [row(300 + n, ttft=None, status=0, failure=Failure.CUT, error="cut") for n in range(4)]
     times = replay_result(PLAN, many + lost).times[0]
-    assert (times.n, times.failures, times.p99, times.p99_failing) == (300, 4, 0.1, None)
-    assert replay_result(PLAN, many + lost[:1]).times[0].p99_failing == 0.1
+    assert (times.n, times.at(0.99).value, times.at(0.99).with_failures) == (300, 0.1, None)
+    assert replay_result(PLAN, many + lost[:1]).times[0].at(0.99).with_failures == 0.1
     assert replay_result(PLAN, lost).failed == {"cut": 4}
 
 
@@ -384,8 +385,8 @@ def required_of(expression: str, rows, **more) -> Requirement:
     ],
 )
 def test_requirements(expression, state):
-    slos = (Slo("ttft", 0.5),)
-    assert required_of(expression, [row(n) for n in range(30)], slos=slos).state == state
+    slos = (("ttft", 0.5),)
+    assert required_of(expression, [row(n) for n in range(30)], slo=slos).state == state
 
 
 def test_what_was_not_counted_decides_nothing():

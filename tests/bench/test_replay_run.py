@@ -220,8 +220,8 @@ def test_what_is_not_sendable_is_left_out_and_counted(tmp_path: Path, sim: Servi
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"slos": ("speed=3",)}, "no service level"),
-        ({"slos": ("ttft=nan",)}, "no service level"),
+        ({"slos": ("speed=3",)}, "no limit of a time"),
+        ({"slos": ("ttft=nan",)}, "no limit of a time"),
         ({"require": ("speed>=3",)}, "no figure 'speed'"),
         ({"log_model": "other"}, "no request to 'other'"),
         ({"cold": "isolation-key"}, "no way to be cold"),

@@ -38,7 +38,7 @@ def replay(log: Path, url: str, *more: object) -> tuple[object, ...]:
 
 
 def test_a_replay_gives_a_document(run: Run, sim: Serving, log: Path) -> None:
-    document = run(replay(log, sim.url, "--slo", "ttft=30", "--json")).check(0).json()
+    document = run(replay(log, sim.url, "--slo", "ttft=30s", "--json")).check(0).json()
     Draft202012Validator(run(("schema", "bench-replay")).check(0).json()).validate(document)
     values = document["values"]
     assert values["hit_rate"] == pytest.approx(9 * 96 / 970)
@@ -49,14 +49,14 @@ def test_a_replay_gives_a_document(run: Run, sim: Serving, log: Path) -> None:
 def test_all_formats_render_it(run: Run, sim: Serving, log: Path, tmp_path: Path) -> None:
     files = [tmp_path / f"out.{name}" for name in FORMATS]
     reports = [arg for name, path in zip(FORMATS, files, strict=True) for arg in ("--report", f"{name}={path}")]
-    run(replay(log, sim.url, "--slo", "ttft=30", *reports)).check(0)
+    run(replay(log, sim.url, "--slo", "ttft=30s", *reports)).check(0)
     for path in files[:5]:  # the others show requirements only
         assert "89.1" in path.read_text() or "0.89" in path.read_text(), path
 
 
 @pytest.mark.parametrize(("required", "code"), [("hit_rate>=0.95", 1), ("goodput>=0.5", 0), ("goodput>=0.99", 4)])
 def test_exit_codes_of_requirements(run: Run, sim: Serving, log: Path, required: str, code: int) -> None:
-    run(replay(log, sim.url, "--slo", "ttft=30", "--require", required)).check(code)
+    run(replay(log, sim.url, "--slo", "ttft=30s", "--require", required)).check(code)
 
 
 def test_nothing_answered_is_an_invalid_measurement(run: Run, log: Path) -> None:
@@ -85,7 +85,7 @@ def test_an_interrupted_replay_keeps_what_was_answered_and_goes_on(run: Run, log
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--slo", "ttft"), "no service level"),
+        (("--slo", "ttft"), "no limit of a time"),
         (("--cold", "isolation-key"), "no way to be cold"),
         (("--target", "https://api.example"), "add --yes"),
         (("--under", "vlm"), "did you mean vllm?"),

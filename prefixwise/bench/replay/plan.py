@@ -8,16 +8,6 @@ from prefixwise.clients.failures import Failure
 from prefixwise.clients.protocol import Cold
 
 
-class Slo(msgspec.Struct, frozen=True):
-    """A service level: `figure` (`ttft`, `tpot` or `e2e`) of a request is at most `seconds`."""
-
-    figure: str
-    seconds: float
-
-    def __str__(self) -> str:
-        return f"{self.figure} <= {self.seconds:g} s"
-
-
 class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is run; it is the head of the file that the rows go into.
 
@@ -31,7 +21,7 @@ class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
         cold: How the run is kept apart from what the cache holds already; None for not at all.
         synthetic: Whether texts are made up, since the input has none.
         output: Tokens of every answer; None for as many as were logged.
-        slos: What a request has to meet to count as good.
+        slo: (Figure, seconds) that a good request keeps to.
     """
 
     run: str
@@ -46,7 +36,7 @@ class ReplayPlan(msgspec.Struct, frozen=True, kw_only=True):
     cold: Cold | None = None
     synthetic: bool = False
     output: int | None = None
-    slos: tuple[Slo, ...] = ()
+    slo: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     version: str = ""
 
@@ -107,7 +97,7 @@ class ReplayRow(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.ttft is None else self.late + self.ttft
 
     def time(self, figure: str) -> float | None:
-        """Return what a service level is about, as the user has it: from when the request was due."""
+        """Return `ttft`, `tpot` or `total` as the user has it: from when the request was due."""
         if figure == "ttft":
             return self.ttft_due
         if figure == "tpot":

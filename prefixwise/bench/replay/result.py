@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import msgspec
 
 from prefixwise.bench.counters import CounterCheck
-from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow, Slo
+from prefixwise.bench.load.result import Times, times
+from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow
 from prefixwise.bench.replay.run import Client
 from prefixwise.stats.binomial import clopper_pearson
 from prefixwise.stats.interval import Interval
-from prefixwise.stats.quantiles import nearest_rank, quantile, quantile_floor, quantile_interval
+from prefixwise.stats.quantiles import quantile, quantile_floor
 
 BOUND_LAG_S = 0.005
 BOUND_CPU = 0.8
@@ -24,35 +25,16 @@ STEADY = 0.95
 """Share of the wanted concurrency at which a closed loop runs at full load."""
 
 
-class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds of some figure; None where there are too few values for a quantile to mean anything.
-
-    Attributes:
-        figure: Which.
-        n: Values; `failures`: requests that have none.
-        p99_failing: The p99 with every failure as a value of infinity (nearest rank): None where failures reach it.
-    """
-
-    figure: str
-    n: int
-    failures: int
-    median: float | None = None
-    median_interval: Interval | None = None
-    p90: float | None = None
-    p99: float | None = None
-    p99_failing: float | None = None
-
-
 class Goodput(msgspec.Struct, frozen=True, kw_only=True):
     """Requests that met service levels, of all that were sent: a failed one met none.
 
     Attributes:
-        slos: Which; several where all of them had to be met.
+        slo: Which; several where all of them had to be met.
         good, sent: Requests; `share`: one over the other, with its interval.
         per_second: Good requests a second.
     """
 
-    slos: tuple[Slo, ...]
+    slo: tuple[tuple[str, float], ...]
     good: int
     sent: int
     share: float
@@ -183,49 +165,35 @@ def _why(row: ReplayRow) -> str:
 
 def _all_times(plan: ReplayPlan, rows: Sequence[ReplayRow]) -> tuple[Times, ...]:
     good = [row for row in rows if row.ok]
-    lost = len(rows) - len(good)
-    found = [_times("ttft", [row.ttft for row in good], lost)]
-    if not plan.concurrency:
-        found.append(_times("ttft_due", [row.ttft_due for row in good], lost))
-    found.append(_times("tpot", [row.tpot for row in good], lost))
-    found.append(_times("e2e", [row.total for row in good], lost))
-    return tuple(one for one in found if one.n)
-
-
-def _times(figure: str, values: Sequence[float | None], failures: int) -> Times:
-    known = [value for value in values if value is not None]
-    n = len(known)
-    if not n:
-        return Times(figure=figure, n=0, failures=failures)
-    p90, p99 = (quantile(known, q) if n >= quantile_floor(q) else None for q in (0.9, 0.99))
-    failing = nearest_rank(known, 0.99, failures) if n + failures >= quantile_floor(0.99) else math.inf
-    return Times(
-        figure=figure,
-        n=n,
-        failures=failures,
-        median=median(known),
-        median_interval=quantile_interval(known, 0.5),
-        p90=p90,
-        p99=p99,
-        p99_failing=None if failing == math.inf else failing,
-    )
+    whole: list[tuple[str, Callable[[ReplayRow], float | None]]] = [
+        ("ttft", lambda row: row.ttft),
+        *([] if plan.concurrency else [("ttft_from_schedule", lambda row: row.ttft_due)]),
+        ("tpot", lambda row: row.tpot),
+        ("total", lambda row: row.total),
+    ]
+    found = []
+    for name, value in whole:
+        values = [time for row in good if (time := value(row)) is not None]
+        if values:
+            found.append(times(name, values, len(rows) - len(good)))
+    return tuple(found)
 
 
 def _goodputs(plan: ReplayPlan, rows: Sequence[ReplayRow]) -> tuple[Goodput, ...]:
-    if not plan.slos or not rows:
+    if not plan.slo or not rows:
         return ()
-    sets = [plan.slos, *((slo,) for slo in plan.slos)] if len(plan.slos) > 1 else [plan.slos]
-    return tuple(_goodput(slos, rows) for slos in sets)
+    each = [(one,) for one in plan.slo] if len(plan.slo) > 1 else []
+    return tuple(_goodput(slo, rows) for slo in (plan.slo, *each))
 
 
-def _goodput(slos: tuple[Slo, ...], rows: Sequence[ReplayRow]) -> Goodput:
-    good = sum(all(_meets(row, slo) for slo in slos) for row in rows)
+def _goodput(slo: tuple[tuple[str, float], ...], rows: Sequence[ReplayRow]) -> Goodput:
+    good = sum(all(_meets(row, *limit) for limit in slo) for row in rows)
     first = [row for row in rows if row.part == 0]
     begin = min((row.at for row in first), default=0.0)
     end = max((row.at + (row.total or 0.0) for row in first), default=0.0)
-    done = sum(all(_meets(row, slo) for slo in slos) for row in first)
+    done = sum(all(_meets(row, *limit) for limit in slo) for row in first)
     return Goodput(
-        slos=slos,
+        slo=slo,
         good=good,
         sent=len(rows),
         share=good / len(rows),
@@ -234,14 +202,14 @@ def _goodput(slos: tuple[Slo, ...], rows: Sequence[ReplayRow]) -> Goodput:
     )
 
 
-def _meets(row: ReplayRow, slo: Slo) -> bool:
+def _meets(row: ReplayRow, figure: str, seconds: float) -> bool:
     """Say whether a request met a level. An answer of one token has no seconds a token: it waited for none."""
     if not row.ok:
         return False
-    time = row.time(slo.figure)
+    time = row.time(figure)
     if time is None:
-        return slo.figure == "tpot" and row.ttft is not None and row.output is not None and row.output <= 1
-    return time <= slo.seconds
+        return figure == "tpot" and row.ttft is not None and row.output is not None and row.output <= 1
+    return time <= seconds
 
 
 def _rate(times: Sequence[float]) -> float | None:
