@@ -14,7 +14,8 @@ from prefixwise.core.errors import UserError
 _BEFORE = 16
 """Requests that find out about a server, and warm it up, of the longest prompts."""
 
-_PROVIDERS = {"openai-chat": "openai", "openai-responses": "openai"}
+PROVIDERS = {"openai-chat": "openai", "openai-responses": "openai"}
+"""Whose prices and rules hold behind a protocol that is not called after its provider."""
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ def priced(requests: int, tokens: int, protocol: str, model: str, book: Rulebook
         book: Prices.
         output: Tokens of all answers; at least one a request.
     """
-    listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
+    listed = book.price_list(model, PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
     usd = None if price is None else price.cost(tokens, 0, tokens) + max(output, requests) * (price.output or 0) / 1e6
     return Cost(requests, tokens, usd)

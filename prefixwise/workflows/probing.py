@@ -11,6 +11,7 @@ import msgspec
 
 from prefixwise import __version__
 from prefixwise.bench.budget import agree, priced
+from prefixwise.bench.probe.documented import with_documented
 from prefixwise.bench.probe.plan import Plan, Row
 from prefixwise.bench.probe.probe import probes
 from prefixwise.bench.probe.report import figures, probe_report, required
@@ -114,4 +115,5 @@ def bench_probe(asked: ProbeAsked, say: Say, tell_cost: Callable[[str], None]) -
         except ExchangeError as problem:
             raise UserError(problem.what, asked.target, "is the server up, and the address right?") from None
         kept = list(rows.rows)
+    findings = with_documented(findings, plan.protocol, plan.model, Rulebook(asked.rules))
     return probe_report(plan, survey, findings, kept, [required(one, findings) for one in conditions])

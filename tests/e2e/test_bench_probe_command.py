@@ -1,10 +1,13 @@
 """`prefixwise bench probe` as a user runs it."""
 
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from support.command import Run
+from support.command import Run, command, environment
 from support.probing import COUNTED
 from support.serving import serving
 
@@ -29,6 +32,24 @@ def test_a_run_gives_a_document_that_keeps_its_promise(run: Run, tmp_path: Path)
     assert minimum["probe"] == "minimum"
     assert json.loads(again.out)["values"] == document["values"]
     assert "blocks of 32 tokens" in text.out
+
+
+def test_an_interrupted_run_keeps_what_was_answered_and_goes_on(run: Run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    with serving(COUNTED, faults=["delay=0.01"]) as running:
+        asked = probe(running.url, "--only", "block-size", "--keep", rows)
+        child = subprocess.Popen(command(asked), env=environment(tmp_path), stdout=-3, stderr=-3, cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (not rows.exists() or rows.read_bytes().count(b"\n") < 12):
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(30) == 130
+        before = rows.read_bytes()
+        assert before.count(b"\n") >= 12
+        done = run((*asked, "--json")).check(0)
+    assert rows.read_bytes().startswith(before)
+    (found,) = json.loads(done.out)["values"]["findings"]
+    assert (found["value"], found["verdict"]) == (16, "measured")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         requests: How many it took.
         assumed: What it took for granted.
         facts: What else it found, by name.
+        documented: What the facts about caches say of it, '' for nothing.
     """
 
     probe: str
@@ -53,3 +54,4 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     requests: int = 0
     assumed: tuple[str, ...] = ()
     facts: dict[str, str | float] = {}
+    documented: str = ""

@@ -77,12 +77,21 @@ def _blocks(findings: Sequence[Finding], rows: Sequence[Row]) -> Iterator[Block]
         Column("probe", "probe"),
         Column("value", "value"),
         Column("bracket", "bracket"),
+        Column("documented", "documented"),
         Column("by", "by"),
         Column("requests", "requests", Unit.COUNT),
         Column("verdict", "verdict"),
     )
     cells = tuple(
-        (one.probe, _value(one), _bracket(one), one.by.value or None, one.requests, one.verdict.value)
+        (
+            one.probe,
+            _value(one),
+            _bracket(one),
+            one.documented or None,
+            one.by.value or None,
+            one.requests,
+            one.verdict.value,
+        )
         for one in findings
     )
     yield Table("findings", "What was found", columns, cells)
@@ -101,11 +110,15 @@ def _blocks(findings: Sequence[Finding], rows: Sequence[Row]) -> Iterator[Block]
 def _value(one: Finding) -> str | None:
     if one.value is None or not one.unit:
         return None
-    return f"{_number(one.value, one.unit)} {one.unit}"
+    if one.unit == "seconds":
+        return _number(one.value, one.unit)
+    return f"{_number(one.value, one.unit)} {one.unit.removesuffix('s') if one.value == 1 else one.unit}"
 
 
 def _number(value: float, unit: str) -> str:
-    return f"{value:.3g}" if unit == "seconds" or value != int(value) else f"{value:,.0f}"
+    if unit == "seconds":
+        return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
 
 
 def _bracket(one: Finding) -> str | None:

@@ -110,7 +110,7 @@ def _notes(found: ProgramsResult) -> Iterator[str]:
         "what stands in a prompt for an earlier answer is drawn, as long as that was: the server's own answers are "
         "timed but not sent back"
     )
-    if any(one.hit_rate is None for one in found.programs):
+    if any(one.hit_rate is None and one.on is not None for one in found.programs):
         yield "the server does not count cached tokens: that the arms differ by reuse alone is not verified"
     if any(one.hit_rate == 0 for one in found.programs):
         yield "nothing was cached with reuse either"
