@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pyarrow.parquet as parquet
 import pytest
 
 from prefixwise.bench.replay.plan import ReplayPlan, ReplayRow
@@ -14,8 +15,6 @@ from prefixwise.bench.ttft.plan import Plan, Row
 from prefixwise.bench.ttft.schedule import Arm
 from prefixwise.clients.failures import Failure
 from prefixwise.core.errors import UserError
-
-parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra")
 
 
 def test_a_column_a_field_and_absent_is_null(tmp_path: Path) -> None:
