@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from statistics import median
 from typing import Protocol as Shape
 
 from prefixwise.bench.sender import Sender, Sent
 from prefixwise.bench.words import Vocabulary, nonce, uncounted, vocabulary
-from prefixwise.clients.protocol import Ask, Cold, Protocol
+from prefixwise.clients.protocol import Ask, Body, Cold, Protocol
 from prefixwise.core.errors import UserError
 
 QUESTION = "Go on."
@@ -64,10 +65,20 @@ class Scout:
         plan: How prompts are framed.
         protocol: How the endpoint is spoken to.
         sender: Sends to it.
+        body: Makes the body of a request; None for the protocol's own way.
+        around: Tokens of a prompt without words by our own count, for servers that count none.
     """
 
-    def __init__(self, plan: Framing, protocol: Protocol, sender: Sender) -> None:
-        self._plan, self._protocol, self._sender = plan, protocol, sender
+    def __init__(
+        self,
+        plan: Framing,
+        protocol: Protocol,
+        sender: Sender,
+        body: Callable[[Ask], Body] | None = None,
+        around: int = 0,
+    ) -> None:
+        self._plan, self._sender, self._around = plan, sender, around
+        self._body = body or protocol.body
         self._extra = count()  # numbers of prompts that are no items: their nonces are nobody else's
 
     async def words(self) -> Vocabulary:
@@ -78,7 +89,7 @@ class Scout:
         """
         sent = await self.checked(framed(self._plan, self._nonce("words"), ""))
         counts = sent.answer.usage is not None and sent.answer.usage.prompt_tokens is not None
-        return await vocabulary(self._count) if counts else uncounted()
+        return await vocabulary(self._count) if counts else uncounted(self._around)
 
     async def _count(self, text: str) -> int:
         sent = await self.checked(framed(self._plan, self._nonce("words"), text))
@@ -97,7 +108,7 @@ class Scout:
             UserError: It does not work.
         """
         for _ in range(_TRIES):
-            sent = await self._sender.send(self._protocol.body(ask))
+            sent = await self._sender.send(self._body(ask))
             if sent.answer.ok or (sent.answer.status < _BROKEN and sent.answer.status != _BUSY):
                 break
         if not sent.answer.ok:

@@ -126,9 +126,14 @@ async def vocabulary(count: Count) -> Vocabulary:
     return Vocabulary(words, around)
 
 
-def uncounted() -> Vocabulary:
-    """Return what is assumed where nobody counts: a token a word, and none around them."""
-    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), 0, counted=False)
+def common_text() -> str:
+    """Return all the words that prompts are made of, as one text."""
+    return _words(_CANDIDATES)
+
+
+def uncounted(around: int = 0) -> Vocabulary:
+    """Return what is assumed where nobody counts: a token a word, and `around` of them around the words."""
+    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), around, counted=False)
 
 
 def _words(words: Sequence[str]) -> str:

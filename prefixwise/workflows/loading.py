@@ -15,7 +15,7 @@ from prefixwise.bench.load.plan import Plan, Row, parse_slo
 from prefixwise.bench.load.report import FIGURES, load_report, required
 from prefixwise.bench.load.result import result
 from prefixwise.bench.load.run import Say, load
-from prefixwise.bench.rows import RowFile
+from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.ttft.run import cold_ways
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.clients.endpoint import Endpoint
@@ -23,7 +23,6 @@ from prefixwise.clients.protocol import PROTOCOLS, Cold
 from prefixwise.core.condition import parse_condition
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
-from prefixwise.workflows.benching import run_of
 
 _BEFORE = 16
 

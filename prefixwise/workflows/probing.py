@@ -16,7 +16,7 @@ from prefixwise.bench.probe.plan import Plan, Row
 from prefixwise.bench.probe.probe import probes
 from prefixwise.bench.probe.report import figures, probe_report, required
 from prefixwise.bench.probe.run import probe, size_of
-from prefixwise.bench.rows import RowFile
+from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.ttft.run import Say, cold_ways
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.clients.endpoint import Endpoint
@@ -25,7 +25,6 @@ from prefixwise.clients.protocol import PROTOCOLS, Cold
 from prefixwise.core.condition import parse_condition
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
-from prefixwise.workflows.benching import run_of
 
 
 class ProbeAsked(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from prefixwise.bench.program.programs import PROGRAMS, levels
 from prefixwise.bench.program.report import FIGURES, program_report, required
 from prefixwise.bench.program.result import result
 from prefixwise.bench.program.run import Say, run_programs
-from prefixwise.bench.rows import RowFile
+from prefixwise.bench.rows import RowFile, run_of
 from prefixwise.bench.ttft.run import cold_ways
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.clients.endpoint import Endpoint
@@ -24,7 +24,6 @@ from prefixwise.clients.protocol import PROTOCOLS, Cold
 from prefixwise.core.condition import parse_condition
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
-from prefixwise.workflows.benching import run_of
 
 _AROUND = 64
 """Tokens around the words of a call, for the cost."""

@@ -114,11 +114,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SLO_FIGURES = ("ttft", "tpot", "total")
-_LIMIT = re.compile(r"\s*([a-z]+)\s*=\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s)\s*")
+_LIMIT = re.compile(r"\s*([a-z]+)\s*=\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s)?\s*")
 
 
 def parse_slo(text: str) -> tuple[tuple[str, float], ...]:
-    """Read `ttft=500ms,tpot=40ms,total=2s`. Raises UserError for what is none."""
+    """Read `ttft=500ms,tpot=40ms,total=2s`; a number without a unit is seconds. Raises UserError for what is none."""
     found = []
     for one in text.split(",") if text else ():
         match = _LIMIT.fullmatch(one)

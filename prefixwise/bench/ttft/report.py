@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from prefixwise.bench.counters import counter_blocks, counter_notes
 from prefixwise.bench.spread_of_times import ttft_histogram
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.pairing import cause
@@ -62,6 +63,7 @@ def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
         if len(times) > 1:
             yield ttft_histogram(name, f"{name.capitalize()} requests at {longest:,} tokens", times)
     yield _requests(found.lengths)
+    yield from counter_blocks(found.counters)
 
 
 def _costs(found: TtftResult) -> Iterator[str]:
@@ -147,11 +149,12 @@ def _requests(lengths: Sequence[LengthResult]) -> Table:
 
 
 def _notes(found: TtftResult) -> Iterator[str]:
+    yield from counter_notes(found.counters)
     if not found.reported:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
     if not found.counted:
         yield "the server does not count prompt tokens: lengths are words, and what is around them is not known"
-    if len(found.lengths) == 1:
+    if len(found.lengths) == 1 and not found.plan.request:
         yield "one length is a demonstration: run three to see whether more is saved where more is cached"
     left = {
         why: sum(one.left_out.get(why, 0) for one in found.lengths) for one in found.lengths for why in one.left_out

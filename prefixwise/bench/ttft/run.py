@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter_ns
 
 import msgspec
@@ -22,7 +22,7 @@ from prefixwise.bench.ttft.plan import Plan, Row
 from prefixwise.bench.ttft.prompts import Prompts, behind, cold_tokens
 from prefixwise.bench.ttft.schedule import Arm, Design, Slot, schedule
 from prefixwise.bench.words import Vocabulary
-from prefixwise.clients.protocol import Cold, Protocol
+from prefixwise.clients.protocol import Ask, Body, Cold, Protocol
 from prefixwise.core.errors import UserError
 
 Say = Callable[[str], None]
@@ -51,17 +51,38 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class TtftRun:
-    """One run of a plan against one sender."""
+    """One run of a plan against one sender.
 
-    def __init__(self, plan: Plan, protocol: Protocol, sender: Sender, rows: RowFile[Plan, Row], say: Say) -> None:
+    Args:
+        plan: What is run.
+        protocol: How the endpoint is spoken to.
+        sender: Sends to it.
+        rows: Keeps a row a request.
+        say: Takes lines on how far it is.
+        body: Makes the body of a request; None for the protocol's own way.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        protocol: Protocol,
+        sender: Sender,
+        rows: RowFile[Plan, Row],
+        say: Say,
+        body: Callable[[Ask], Body] | None = None,
+    ) -> None:
         self.plan, self.rows = plan, rows
-        self._protocol, self._sender, self._say = protocol, sender, say
-        self._scout = Scout(plan, protocol, sender)
+        self._sender, self._say = sender, say
+        self._body = body or protocol.body
+        self._scout = Scout(plan, protocol, sender, self._body, plan.around)
         self._ready: dict[tuple[int, int], int] = {}  # when a primed item may be read
         self._began = perf_counter_ns()
 
-    async def run(self) -> Found:
+    async def run(self, ready: Callable[[], Awaitable[None]] | None = None) -> Found:
         """Do all of it, or what an earlier run of this file left.
+
+        Args:
+            ready: Awaited when all is found out, before the first request that is measured.
 
         Raises:
             UserError: The server cannot be measured: it refuses requests or does not count their tokens.
@@ -69,6 +90,8 @@ class TtftRun:
         """
         found = await self._find_out()
         prompts = Prompts(self.plan, found.words)
+        if ready is not None:
+            await ready()
         for chunk in self._chunks():
             self._say(f"{chunk[0].stop} items of each of {len(self.plan.lengths)} lengths")
             await self._send_all(prompts, found, chunk)
@@ -80,15 +103,15 @@ class TtftRun:
 
     async def _find_out(self) -> Found:
         words = await self._scout.words()
-        header, reports = await self._scout.header(words, max(self.plan.lengths))
-        cold_s = await self._scout.warm_up(words, self.plan.lengths[0])
+        header, reports = await self._scout.header(words, max(*self.plan.lengths, words.around))
+        cold_s = await self._scout.warm_up(words, max(self.plan.lengths[0], words.around))
         return Found(words, header, reports, await self._visible(words) if reports else None, cold_s)
 
     async def _visible(self, words: Vocabulary) -> float | None:
         """Return how long after its answer a prompt is found in the cache: each wait has a prompt of its own."""
         wait = 0.0
         while wait <= _LONGEST_WAIT_S:
-            ask = self._scout.other(words, max(self.plan.lengths))
+            ask = self._scout.other(words, max(*self.plan.lengths, words.around))
             await self._scout.checked(ask)
             await asyncio.sleep(wait)
             usage = (await self._scout.checked(ask)).answer.usage
@@ -162,7 +185,7 @@ class TtftRun:
     async def _send(
         self, prompts: Prompts, found: Found, length: int, slot: Slot, attempt: int, meter: LagMeter
     ) -> None:
-        body = self._protocol.body(prompts.ask(length, slot.item, slot.arm, slot.repeat, attempt))
+        body = self._body(prompts.ask(length, slot.item, slot.arm, slot.repeat, attempt))
         if slot.arm is Arm.WARM:
             await asyncio.sleep(max(0.0, (self._ready[length, slot.item] - perf_counter_ns()) / 1e9))
         meter.reset()
