@@ -187,8 +187,11 @@ def _examples(whole: tuple[str, ...]) -> Judgement | None:
 
 
 def _relative_time(whole: tuple[str, ...]) -> Judgement | None:
-    since = "since" in whole and set(whole) & of.words("time last seconds minutes hours days elapsed")
-    since = since and "previous" not in whole  # between two things that were done
+    since = (
+        "since" in whole
+        and "previous" not in whole
+        and set(whole) & of.words("time last seconds minutes hours days elapsed")
+    )
     if "ago" in whole or since or whole == ("last", "seen"):
         return Judgement(VolatileKind.RELATIVE_TIME, Frequency.CALL, because="its name says how long ago something was")
     return None

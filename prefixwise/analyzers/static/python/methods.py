@@ -109,14 +109,11 @@ def _format(frame: Frame, site: Site, base: Value) -> Value | None:
         return brace_format(frame, base.literal, site.positional, fillings)
     if base.items is not None or base.fields is not None:
         return None
-    known = [
-        name
-        for name in fillings
-        if any(isinstance(piece, str) and f"{{{name}}}" in piece for piece in leaves(base.pieces))
-    ]
+    constant = "".join(piece for piece in leaves(base.pieces) if isinstance(piece, str))
+    known = [name for name in fillings if f"{{{name}}}" in constant]
+    for name in known:
+        base = replaced(frame, base, f"{{{name}}}", fillings[name])
     if known:
-        for name in known:
-            base = replaced(frame, base, f"{{{name}}}", fillings[name])
         return base
     return inserted(base, [printed(frame, item.value, item.node) for item in (*site.positional, *fillings.values())])
 

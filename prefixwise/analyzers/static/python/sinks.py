@@ -46,7 +46,7 @@ _SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compres
 _LEARNS = re.compile(r"(?i)\b_?learn|extract|memori[sz]e|reflect")
 """Names of calls that look at the end of a history for what is to be kept of it."""
 _JUDGES = re.compile(
-    r"(?i)classif|rout(?:e|er|ing)(?:$|_|[A-Z])|judge|moderat|guardrail|intent|suggest|follow_?up|rewrite|condens"
+    r"(?i)classif|rout(?:er|ing)|(?:^|_)route(?:$|_)|judge|moderat|guardrail|intent|suggest|follow_?up|rewrite"
 )
 """Names of what judges the end of a history, or says it anew, for itself."""
 _ASKS = re.compile(
