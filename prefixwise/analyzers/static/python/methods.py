@@ -154,8 +154,8 @@ def _render(frame: Frame, site: Site, base: Value) -> Value | None:
         fillings |= {name: Filling(inner, given.node) for name, inner in given.value.fields or ()}
     if isinstance(base.ref, Template):
         return filled(frame, base, fillings)
-    if base.items is not None or not any(True for _ in fillings):
-        return None
+    if base.items is not None or not any(True for _ in fillings) or isinstance(base.ref, Dotted):
+        return None  # of a module: what it takes beside the text is not all printed
     opened = base if base.pieces else UNKNOWN
     return inserted(opened, [printed(frame, item.value, item.node) for item in fillings.values()])
 

@@ -20,6 +20,7 @@ _F_STRING = re.compile(r"""\b(?:f|rf|fr)\\?(?:"[^"\n]*|'[^'\n]*)\Z""", re.IGNORE
 """The beginning of a line of code that is shown in a prompt, up to what Python would fill in there."""
 _QUERY = re.compile(r"[?&][\w-]+=$")
 _EXAMPLE = re.compile(r"(?i)\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|\bexample:")
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _PERCENT = re.compile(rf"%%|%\(({_PATH})\)[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
 _DOLLAR = re.compile(r"\$\$|\\\$|\$\{([^{}\n]+)\}")
 _LEADING_PATH = re.compile(rf"(?:new\s+)?({_PATH}(?:\(\))?(?:\.\w+(?:\(\))?)*)")
@@ -69,6 +70,8 @@ def _is_shown(text: str, start: int) -> bool:
     if not example:
         return False
     quoted = before[example[-1].end() :]
+    if _SENTENCE_END.search(quoted):
+        return False
     return quoted.count('"') % 2 == 1 or quoted.count("`") % 2 == 1
 
 
