@@ -214,7 +214,7 @@ def _bind_parameters(frame: Frame, function: Function, given: Arguments, receive
         if any(True for _ in movings(value)):
             frame.world.bound.add((function.key, name))
             value = stepped(frame, value, _as_place(parameter), f"passed as `{name}`")
-        elif isinstance(value.literal, str) and name in _QUESTIONS:
+        elif name in _QUESTIONS and value.pieces and not value.stirs:
             value = unknown(name)  # one question among others
         frame.bind(name, value if not value.is_open else unbound(frame, function, parameter))
     rest = function.node.args
