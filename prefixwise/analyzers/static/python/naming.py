@@ -61,6 +61,8 @@ def _holds(judged: Judgement, path: str, *, is_part: bool) -> bool:
     """Say whether what a name says may be believed; `is_part` of one that is looked up in something else."""
     if path[:1].isupper() and "." in path:
         return False  # a member of a class or enumeration: `Role.user`
+    if judged.kind is VolatileKind.CLOCK and path == "dt":
+        return False  # some point in time
     if judged.kind is VolatileKind.PERSON:
         return judged.confidence is not Confidence.POSSIBLE and _is_of_a_person(path)
     if judged.kind is VolatileKind.RETRIEVED:

@@ -83,6 +83,7 @@ INNOCENT = {
     "the text of a record with an id": "def ask(h, as_plain):\n    record = as_plain(str(uuid.uuid4()))\n    send(f'{record.get(\"text\")} ' + RULES, h)",
     "a date behind the question, though some call asks something fixed": "def ask(query):\n    prompt = f'Query: {query}. It is {date.today()}. ' + RULES\n    return prompt\ndef probe():\n    return ask('news')",
     "the end of a history that is judged": "class IntentRouter:\n    def pick(self, h):\n        return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *h[-6:]])",
+    "a point in time that is kept": "def ask(h, dt):\n    send(f'Noted on {dt:%Y-%m-%d %H:%M}. ' + RULES, h)",
     "a setting of what renders": "import chevron\ndef ask(h, data):\n    send(chevron.render(template=RULES, data=data, partials_ext=''.join(random.choices(string.ascii_letters, k=9))) + RULES, h)",
 }
 
