@@ -11,6 +11,7 @@ from prefixwise import __version__
 from prefixwise.cli import (
     bench,
     check,
+    compare,
     config,
     diff,
     explain,
@@ -27,6 +28,7 @@ from prefixwise.cli import (
     serve,
     tokens,
     trace,
+    verify,
     why,
 )
 
@@ -72,6 +74,8 @@ app.command("check", epilog=_EPILOG)(check.check)
 app.command("generate", epilog=_EPILOG)(generate.generate)
 app.command("serve", epilog=_EPILOG)(serve.serve)
 app.command("models", epilog=_EPILOG)(models.models)
+app.command("compare", epilog=_EPILOG)(compare.compare)
+app.command("verify", epilog=_EPILOG)(verify.verify)
 app.add_typer(bench.app, name="bench")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
