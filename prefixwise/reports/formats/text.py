@@ -32,6 +32,7 @@ from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid, nothing, prose
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.page_layout import page_lines
+from prefixwise.reports.short_trees import FEW_GROUPS, drawn_values, largest
 from prefixwise.reports.tables import as_table
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _UNLIMITED = 1_000_000
 _NARROWEST = 40
 _BAR = 40
+_TREE_BAR = 16
 _POINTS = 12
 _INPUTS = 6
 """Inputs that are listed one by one."""
@@ -117,22 +119,28 @@ def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
     table = as_table(block)
     if table is None or not table.rows:
         return [nothing("no rows")]
-    rows = [_shown(row, table.columns) for row in table.rows]
-    return [grid([_head(column) for column in table.columns], rows, width)]
+    few = table.rows[:FEW_GROUPS] if table.brief else table.rows
+    rows = [_shown(row, table.columns) for row in few]
+    return [grid([_head(column) for column in table.columns], rows, width), *_left_out(len(few), len(table.rows))]
 
 
 def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     if not block.rows:
         return [nothing("no rows")]
     depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
-    rows: list[list[Cell]] = [
-        [
-            Hanging(guide, show(label)),
-            *(show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True)),
-        ]
-        for guide, (_, label, *cells) in zip(charts.guides(depths), block.rows, strict=True)
-    ]
-    return [grid([Head(""), *(_head(column) for column in block.columns)], rows, width)]
+    values = drawn_values(block)
+    kept = largest(depths, values) if block.brief and values else range(len(depths))
+    rows: list[list[Cell]] = []
+    for guide, index in zip(charts.guides([depths[index] for index in kept]), kept, strict=True):
+        _, label, *cells = block.rows[index]
+        bar = [charts.bar(values[index], max(values), _TREE_BAR)] if values else []
+        rows.append([Hanging(guide, show(label)), *bar, *_shown(cells, block.columns)])
+    heads = [Head(""), *([Head("", fixed=True)] if values else []), *map(_head, block.columns)]
+    return [grid(heads, rows, width), *_left_out(len(kept), len(depths))]
+
+
+def _left_out(shown: int, of: int) -> list[RenderableType]:
+    return [nothing(f"{shown} of {of:,} rows")] if shown < of else []
 
 
 def _waterfall(block: Waterfall, width: int | None) -> list[RenderableType]:
@@ -175,6 +183,8 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
         ends = [show(edge(known), column.unit) if known else show(None) for edge in (min, max)]
         sparks.append([visible(column.title), charts.sparkline(values, _BAR), *ends])
     heads = [Head(""), Head("", fixed=True), Head("least", right=True), Head("most", right=True)]
+    if block.brief:
+        return [grid(heads, sparks, width)]
     indexes = charts.sample(len(block.points), _POINTS)
     table = as_table(block)
     if table is None:
