@@ -24,7 +24,7 @@ ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "footer", "section", "article", "div"),
     *("h1", "h2", "h3", "h4", "p", "ul", "li", "dl", "dt", "dd", "pre", "code", "strong", "span", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td", "label", "input", "select", "option"),
-    *("svg", "rect", "circle", "polyline"),
+    *("svg", "rect", "circle", "polyline", "text", "b"),
 }
 
 

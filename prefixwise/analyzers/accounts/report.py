@@ -133,17 +133,17 @@ def fix_blocks(fixed: Fixed) -> Iterator[Block]:
     has_usd = fixed.saved_usd is not None
     columns = (
         Column("rule", "fix"),
-        Column("at", "first seen at"),
-        Column("requests", "requests", Unit.COUNT),
         Column("saved_tokens", "saves tokens", Unit.TOKENS),
         *([Column("saved_usd", "worth", Unit.USD)] if has_usd else []),
         Column("hit_rate", "hit rate", Unit.RATE),
+        Column("requests", "requests", Unit.COUNT),
+        Column("at", "first seen at"),
     )
     rows = [_gain(gain, has_usd) for gain in fixed.gains]
     if fixed.interaction:
-        rows.append(("interaction", None, None, fixed.interaction, *([None] if has_usd else []), None))
+        rows.append(("interaction", fixed.interaction, *([None] if has_usd else []), None, None, None))
     money = [fixed.saved_usd] if has_usd else []
-    rows.append(("all together", None, None, fixed.saved_tokens, *money, fixed.after.hit_rate))
+    rows.append(("all together", fixed.saved_tokens, *money, fixed.after.hit_rate, None, None))
     told = [_told(gain.finding) for gain in fixed.gains]
     told += [()] * (len(rows) - len(told))
     title = "What to change first, and what it saves"
@@ -166,7 +166,7 @@ def _gain(gain: Gain, has_usd: bool) -> tuple[Cell, ...]:
     finding, rate = gain.finding, gain.count.hit_rate
     money = [gain.saved_usd] if has_usd else []
     behind = " *" if gain.behind else ""
-    return (f"{finding.rule} ({finding.code}){behind}", finding.place, gain.requests, gain.saved_tokens, *money, rate)
+    return (f"{finding.rule} ({finding.code}){behind}", gain.saved_tokens, *money, rate, gain.requests, finding.place)
 
 
 def _fix_note(fixed: Fixed) -> str:

@@ -27,12 +27,12 @@ from prefixwise.core.report import (
 )
 from prefixwise.core.report import Cell as Value
 from prefixwise.reports import charts
+from prefixwise.reports.brief import briefly, drawn_values
 from prefixwise.reports.finding_layout import finding_lines
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid, nothing, prose
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.page_layout import page_lines
-from prefixwise.reports.short_trees import FEW_GROUPS, drawn_values, largest
 from prefixwise.reports.tables import as_table
 
 if TYPE_CHECKING:
@@ -119,28 +119,24 @@ def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
     table = as_table(block)
     if table is None or not table.rows:
         return [nothing("no rows")]
-    few = table.rows[:FEW_GROUPS] if table.brief else table.rows
-    rows = [_shown(row, table.columns) for row in few]
-    return [grid([_head(column) for column in table.columns], rows, width), *_left_out(len(few), len(table.rows))]
+    few, left_out = briefly(table)
+    rows = [_shown(row, table.columns) for row in few.rows]
+    more = [nothing(left_out)] if left_out else []
+    return [grid([_head(column) for column in table.columns], rows, width), *more]
 
 
 def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     if not block.rows:
         return [nothing("no rows")]
-    depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
-    values = drawn_values(block)
-    kept = largest(depths, values) if block.brief and values else range(len(depths))
+    few, left_out = briefly(block)
+    depths = [depth if isinstance(depth, int) else 0 for depth, *_ in few.rows]
+    values = drawn_values(few)
+    bars = [[charts.bar(value, max(values), _TREE_BAR)] for value in values] or [[] for _ in depths]
     rows: list[list[Cell]] = []
-    for guide, index in zip(charts.guides([depths[index] for index in kept]), kept, strict=True):
-        _, label, *cells = block.rows[index]
-        bar = [charts.bar(values[index], max(values), _TREE_BAR)] if values else []
+    for guide, bar, (_, label, *cells) in zip(charts.guides(depths), bars, few.rows, strict=True):
         rows.append([Hanging(guide, show(label)), *bar, *_shown(cells, block.columns)])
     heads = [Head(""), *([Head("", fixed=True)] if values else []), *map(_head, block.columns)]
-    return [grid(heads, rows, width), *_left_out(len(kept), len(depths))]
-
-
-def _left_out(shown: int, of: int) -> list[RenderableType]:
-    return [nothing(f"{shown} of {of:,} rows")] if shown < of else []
+    return [grid(heads, rows, width), *([nothing(left_out)] if left_out else [])]
 
 
 def _waterfall(block: Waterfall, width: int | None) -> list[RenderableType]:

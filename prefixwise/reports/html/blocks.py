@@ -24,11 +24,11 @@ from prefixwise.core.report import (
     Waterfall,
 )
 from prefixwise.reports import charts as drawn_in_text
+from prefixwise.reports.brief import drawn_values
 from prefixwise.reports.html import charts
 from prefixwise.reports.html.icicle import Bar, icicle
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.pages import INLINE, page_pieces
-from prefixwise.reports.short_trees import drawn_values
 from prefixwise.reports.tables import as_table
 
 
