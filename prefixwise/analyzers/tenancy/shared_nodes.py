@@ -150,7 +150,8 @@ def _marked(rows: Rows, known: Iterable[int], depths: Sequence[int]) -> bytearra
 
 def _heads(rows: Rows, known: Iterable[int]) -> bytearray:
     """Return the nodes within tools and system text; where a log knows no such head, of the whole prompt."""
-    return _marked(rows, known, [end or tokens for end, tokens in zip(rows.system_end, rows.prompt_tokens, strict=True)])
+    ends = [end or tokens for end, tokens in zip(rows.system_end, rows.prompt_tokens, strict=True)]
+    return _marked(rows, known, ends)
 
 
 def _tainted(rows: Rows, found: Iterable[tuple[int, bool]], tenants: Sequence[int]) -> bytearray:

@@ -44,9 +44,7 @@ def chats(
 def priced(made: RowsOfIds, approved: list[int], rule: str, speed: Speed | None = None) -> Prices:
     rows = made.rows
     nodes = shared_nodes(rows, approved)
-    return prices_of_isolation(
-        rows, [parse_policy(rule)], bytes(len(rows)), nodes.approved, [1.0], Rulebook(), speed
-    )
+    return prices_of_isolation(rows, [parse_policy(rule)], bytes(len(rows)), nodes.approved, [1.0], Rulebook(), speed)
 
 
 def rates(prices: Prices) -> tuple[float, float, float]:
