@@ -19,10 +19,10 @@ class RuleHelp(NamedTuple):
 
 def rule_help(name: str) -> RuleHelp | None:
     """Return what the rule called `name` says, None where no rule at hand is called so."""
-    from prefixwise.analyzers.rule import RULES
+    from prefixwise.analyzers.every_rule import rule_or_threat
 
     try:
-        rule = RULES.get(name)
+        rule = rule_or_threat(name)
     except UserError:
         return None
     return RuleHelp(rule.summary, rule.page, rule.fix, rule.severity)
