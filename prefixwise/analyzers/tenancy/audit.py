@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from prefixwise.analyzers.hitrate import rules_for
 from prefixwise.analyzers.tenancy.asked import AuditAsked
 from prefixwise.analyzers.tenancy.exposure import Exposure, Pair, Served, exposure, pairs, span_of
-from prefixwise.analyzers.tenancy.price import Prices, Speed, logged_speed, prices_of_isolation
+from prefixwise.analyzers.tenancy.price import Isolation, Prices, Speed, logged_speed, prices_of_isolation
 from prefixwise.analyzers.tenancy.pseudonyms import Pseudonyms
 from prefixwise.analyzers.tenancy.records import Head, Records
 from prefixwise.analyzers.tenancy.salts import Weak, weak_salts
@@ -307,6 +308,38 @@ class Audit:
         return prices_of_isolation(
             self.rows, self.policies, self.spaces, self.shared_for_price, self.weights, self.book, speed
         )
+
+    def cost_of(self, mended: Sequence[int]) -> float | None:
+        """Return by how much the hit rate falls under the first rule when requests move to their tenants' namespaces.
+
+        A tenant's own is the one that most of its other requests are in, where no other tenant is; else a new one.
+        With no requests, all move.
+        """
+        moving = set(mended) or set(range(len(self.rows)))
+        before = self.prices.of(Isolation.LOGGED).hit_rate
+        own = self._own_spaces(moving)
+        fresh = max(self.spaces, default=0) + 1
+        spaces = [
+            own.get(tenant, fresh + tenant) if row in moving else space
+            for row, (space, tenant) in enumerate(zip(self.spaces, self.rows.tenant, strict=True))
+        ]
+        matched = self.policies[0].replay(isolated_rows(self.rows, spaces)).matched
+        factors = [self.weights[model] for model in self.rows.model]
+        prompt = self.prices.of(Isolation.LOGGED).prompt_tokens
+        if before is None or not prompt:
+            return None
+        return before - sum(n * factor for n, factor in zip(matched, factors, strict=True)) / prompt
+
+    def _own_spaces(self, moving: set[int]) -> dict[int, int]:
+        """Return by tenant the namespace that most of its requests are in that do not move, and nobody else's."""
+        counts: dict[int, Counter[int]] = {}
+        owners: dict[int, set[int]] = {}
+        for row in self.known:
+            if row not in moving:
+                counts.setdefault(self.rows.tenant[row], Counter())[self.spaces[row]] += 1
+                owners.setdefault(self.spaces[row], set()).add(self.rows.tenant[row])
+        most = {tenant: its.most_common(1)[0][0] for tenant, its in counts.items()}
+        return {tenant: space for tenant, space in most.items() if len(owners[space]) == 1}
 
     # -- usage ---------------------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ def _found(audit: Audit, threat: Threat, sighting: Sighting) -> Found:
     rows = sorted(sighting.rows, key=lambda row: (audit.times[row], row))
     figures = _figures(audit, threat, sighting, rows)
     setting, refs = sighting.setting, [audit.rows.ref(row) for row in rows[:_MOST_PLACES]]
-    change = f" Write: {sighting.change}." if sighting.change else ""
+    change = f" To change: {sighting.change}." if sighting.change else ""
     finding = Finding(
         rule=threat.name,
         code=threat.code,
@@ -112,7 +112,7 @@ def _figures(audit: Audit, threat: Threat, sighting: Sighting, rows: list[int]) 
         examples=tuple(audit.names.of("request", str(audit.rows.ref(row))) for row in rows[:_EXAMPLES]),
         setting=sighting.setting.place if sighting.setting is not None else None,
         change=sighting.change,
-        hit_rate_cost=None if threat.moves is None else audit.prices.cost(*threat.moves),
+        hit_rate_cost=audit.cost_of(sighting.mended or rows) if threat.moves else None,
     )
 
 

@@ -74,11 +74,6 @@ class Prices(msgspec.Struct, frozen=True):
         """Return the rules, in their order."""
         return tuple(dict.fromkeys(one.rule for one in self.priced))
 
-    def cost(self, before: Isolation, after: Isolation) -> float | None:
-        """Return by how much the hit rate falls under the first rule; negative where it rises."""
-        rates = (self.of(before).hit_rate, self.of(after).hit_rate)
-        return None if rates[0] is None or rates[1] is None else rates[0] - rates[1]
-
 
 def prices_of_isolation(
     rows: Rows,

@@ -125,7 +125,7 @@ def _stretches(audit: Audit, excerpts: Excerpts) -> Table:
         Column("requests", "requests", Unit.COUNT),
         Column("start", "from", Unit.TOKENS),
         Column("end", "to", Unit.TOKENS),
-        Column("diversity", "tenants a reuse", Unit.RATE),
+        Column("diversity", "tenants a reuse"),
         Column("first", "first"),
         Column("last", "last"),
     ]
@@ -138,7 +138,7 @@ def _stretches(audit: Audit, excerpts: Excerpts) -> Table:
             one.requests,
             one.start,
             one.end,
-            one.diversity,
+            f"{one.diversity:.2f}",
             _moment(known(one.first)),
             _moment(known(one.last)),
         )

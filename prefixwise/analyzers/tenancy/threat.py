@@ -10,7 +10,6 @@ import msgspec
 
 from prefixwise.analyzers.rule import Rule
 from prefixwise.analyzers.tenancy.deployment import Setting
-from prefixwise.analyzers.tenancy.price import Isolation
 from prefixwise.core.finding import Confidence, Mode, Severity, Where
 from prefixwise.core.registry import Registry
 
@@ -23,7 +22,8 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         message: What happens, one sentence.
-        rows: The requests that it is about, in any order.
+        rows: The requests that it is about, in any order; `mended`: those that the remedy moves into a namespace of
+            their tenant's own, where these are others.
         tenants: How many tenants are concerned, None for those of `rows`.
         tokens: Tokens exposed, None for the exposure of `rows`.
         severity: Where the threat knows better than its default; `confidence`: how sure.
@@ -38,6 +38,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
     message: str
     rows: Sequence[int] = ()
+    mended: Sequence[int] = ()
     tenants: int | None = None
     tokens: int | None = None
     severity: Severity | None = None
@@ -59,12 +60,12 @@ class Threat(Rule):
 
     Attributes:
         id: T1 to T22, as threat lists of the field number them.
-        moves: From which isolation to which its remedy leads: what that costs in hit rate is said with it; None where
-            the remedy leaves the cache as it is.
+        moves: Whether its remedy gives requests a namespace of their tenant's own; what that costs in hit rate is said
+            with it.
     """
 
     id: ClassVar[str]
-    moves: ClassVar[tuple[Isolation, Isolation] | None] = None
+    moves: ClassVar[bool] = False
     modes: ClassVar[tuple[Mode, ...]] = (Mode.LOG,)
     where: ClassVar[tuple[Where, ...]] = (Where.PARAMS,)
 
@@ -73,7 +74,6 @@ class Threat(Rule):
         """Yield where it shows."""
 
 
-TO_TENANTS = (Isolation.LOGGED, Isolation.TENANT)
 THREATS: Registry[Threat] = Registry("threat", "prefixwise.analyzers.tenancy.threats", "threats")
 
 

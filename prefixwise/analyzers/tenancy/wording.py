@@ -28,3 +28,10 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """Return some names, sorted, with a mark where there are more."""
     found = sorted(set(names))
     return ", ".join(found[:most]) + (f" and {len(found) - most:,} more" if len(found) > most else "")
+
+
+def agreeing(number: int, verb: str) -> str:
+    """Return a verb, given in the plural, as it goes with a number of things."""
+    if number != 1:
+        return verb
+    return f"{verb[:-1]}ies" if verb.endswith("y") else f"{verb}s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted
 from prefixwise.core.finding import Confidence, Severity
 
@@ -38,7 +38,7 @@ class AdapterNamespace(Threat):
     summary = "Tenants are kept apart by their adapters only"
     severity = Severity.MEDIUM
     fix = "Send a salt as well, and put the version of an adapter into its name."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield, in one sighting, the requests of tenants that an adapter and no salt keeps apart."""

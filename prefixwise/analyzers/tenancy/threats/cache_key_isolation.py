@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Confidence, Severity, Where
 from prefixwise.core.private_data import exposed
@@ -41,7 +41,7 @@ class CacheKeyIsolation(Threat):
     summary = "A cache key or one account stands where a boundary between tenants is needed"
     severity = Severity.HIGH
     fix = "Use keys of one tenant for routing, and an account, workspace or project of its own for isolation."
-    moves = TO_TENANTS
+    moves = True
     where = (Where.PARAMS, Where.TRANSPORT)
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
@@ -67,7 +67,7 @@ class CacheKeyIsolation(Threat):
         ]
         if personal:
             yield Sighting(
-                message=f"The cache keys of {counted(len(personal), 'request')} hold personal data or secrets.",
+                message=f"Cache keys hold personal data or secrets, in {counted(len(personal), 'request')}.",
                 rows=personal,
                 tokens=0,
                 change='"prompt_cache_key": a keyed hash',

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
-from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted, is_default, listed
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
+from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, agreeing, counted, is_default, listed
 from prefixwise.core.finding import Confidence, Severity
 
 
@@ -38,7 +38,7 @@ class DefaultNamespace(Threat):
     summary = "Some requests fall back to an empty, default or absent salt"
     severity = Severity.HIGH
     fix = "Answer requests that cannot be given a salt with 400, on every endpoint."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield values that stand for nobody, and tenants that send a salt only sometimes."""
@@ -50,7 +50,7 @@ class DefaultNamespace(Threat):
             words = sorted({salt or "(empty)" for salt, _ in named})
             yield Sighting(
                 message=f"{counted(len(rows), 'request')} of {counted(len(audit.tenants_of(rows)), 'tenant')} "
-                "carry a salt that stands for nobody.",
+                f"{agreeing(len(rows), 'carry')} a salt that stands for nobody.",
                 rows=rows,
                 confidence=Confidence.CERTAIN,
                 evidence=(f"values: {listed(words)}", *audit.around(rows)),
@@ -64,7 +64,7 @@ class DefaultNamespace(Threat):
         if bare:
             yield Sighting(
                 message=f"{counted(len(bare), 'request')} of {counted(len(audit.tenants_of(bare)), 'tenant')} "
-                "that otherwise send a salt carry none.",
+                f"that otherwise send a salt {agreeing(len(bare), 'carry')} none.",
                 rows=bare,
                 confidence=Confidence.CERTAIN,
                 evidence=audit.around(bare),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
 from prefixwise.analyzers.tenancy.published import published_events
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted
 from prefixwise.core.finding import Confidence, Severity, Where
 
@@ -37,7 +37,7 @@ class HashVisible(Threat):
     summary = "Hashes of unsalted blocks can be seen by others"
     severity = Severity.HIGH
     fix = "Salt the requests: a seed of the hash is no secret."
-    moves = TO_TENANTS
+    moves = True
     where = (Where.ENGINE,)
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.tenancy.audit import Audit
 from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Confidence, Severity, Where
+
+
+def _rows(audit: Audit, leak: Leak) -> list[int]:
+    """Return the requests with the same head where the value stands in it, else the one that it was found in."""
+    records = audit.records
+    if records is None or leak.where is Where.MESSAGES or records.head[leak.row] < 0:
+        return [leak.row]
+    return [row for row in audit.known if records.head[row] == records.head[leak.row]]
 
 
 class PrivateValuesShared(Threat):
@@ -48,7 +57,7 @@ class PrivateValuesShared(Threat):
             what = f"{value.kind}, as published in examples or of an office," if value.is_example else value.kind
             yield Sighting(
                 message=f"Text that {counted(leak.sharers, 'tenant')} share holds {what}.".replace(",.", "."),
-                rows=(leak.row,),
+                rows=_rows(audit, leak),
                 tenants=leak.sharers,
                 severity=Severity.INFO if value.is_example else None,
                 confidence=Confidence.LIKELY,

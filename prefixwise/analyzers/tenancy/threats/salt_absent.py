@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
-from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
+from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, agreeing, counted
 from prefixwise.core.finding import Confidence, Severity
 
 
@@ -37,7 +37,7 @@ class SaltAbsent(Threat):
     summary = "Requests of several tenants carry no cache salt"
     severity = Severity.HIGH
     fix = "Set a salt for each tenant at the gateway and refuse requests without one."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield the requests of tenants that never send a salt to an engine that takes them."""
@@ -52,7 +52,7 @@ class SaltAbsent(Threat):
         share = 100 * len(bare) / len(audit.known)
         yield Sighting(
             message=f"{counted(len(bare), 'request')} of {counted(len(audit.tenants_of(bare)), 'tenant')} "
-            "carry no salt: all of them share one cache.",
+            f"{agreeing(len(bare), 'carry')} no salt: all of them share one cache.",
             rows=bare,
             severity=Severity.CRITICAL if private else None,
             confidence=Confidence.CERTAIN,

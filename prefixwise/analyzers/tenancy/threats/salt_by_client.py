@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Confidence, Severity
 
@@ -36,7 +36,7 @@ class SaltByClient(Threat):
     summary = "Clients choose the salt themselves"
     severity = Severity.CRITICAL
     fix = "Strip what clients send, set the salt from the authenticated identity, let it win, and log both."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield, in one sighting, the requests whose client named a salt."""

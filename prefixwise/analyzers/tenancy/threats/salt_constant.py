@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
 from prefixwise.analyzers.tenancy.known_salts import SHIPPED
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted, is_default
 from prefixwise.core.finding import Confidence, Severity, Where
 
@@ -58,7 +58,7 @@ class SaltConstant(Threat):
     summary = "All tenants have the same salt, or one that is shipped as a default"
     severity = Severity.HIGH
     fix = "Derive the salt of each tenant from its id with a secret key."
-    moves = TO_TENANTS
+    moves = True
     where = (Where.PARAMS, Where.ENGINE)
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:

@@ -8,7 +8,7 @@ from prefixwise.analyzers.tenancy.audit import Audit
 from prefixwise.analyzers.tenancy.salts import Weak
 from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.threats.salt_constant import is_constant
-from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted, is_default
+from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, agreeing, counted, is_default
 from prefixwise.core.finding import Confidence, Severity
 
 
@@ -53,7 +53,7 @@ class SaltGuessable(Threat):
         return Sighting(
             message=f"{counted(len(salts), 'salt')} can be guessed: {weak.weakness}."
             if weak.certain
-            else f"{counted(len(salts), 'salt')} hold fewer bits than 112.",
+            else f"{counted(len(salts), 'salt')} {agreeing(len(salts), 'hold')} fewer bits than 112.",
             rows=rows,
             severity=None if weak.certain else Severity.MEDIUM,
             confidence=Confidence.LIKELY if weak.certain else Confidence.POSSIBLE,

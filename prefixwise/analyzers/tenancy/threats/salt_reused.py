@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.threats.salt_constant import is_constant
 from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, counted, is_default
 from prefixwise.core.finding import Confidence, Severity
@@ -37,7 +37,7 @@ class SaltReused(Threat):
     summary = "Two tenants have the same salt"
     severity = Severity.CRITICAL
     fix = "Derive the salt from the authenticated identity, and from nothing that tenants may have in common."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield the salts of several tenants, but not those that are everybody or nobody."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from prefixwise.analyzers.tenancy.audit import Audit
-from prefixwise.analyzers.tenancy.threat import THREATS, TO_TENANTS, Sighting, Threat
+from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Confidence, Severity
 
@@ -43,7 +43,7 @@ class SaltUnstable(Threat):
     summary = "A tenant's salt changes while its prompts go on"
     severity = Severity.MEDIUM
     fix = "Derive the salt from the tenant's id, not from tokens or requests, and rotate it on a schedule."
-    moves = TO_TENANTS
+    moves = True
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield, in one sighting, the tenants whose salts alternate or follow each other within the lifetime."""
@@ -62,6 +62,7 @@ class SaltUnstable(Threat):
                 message=f"The salts of {counted(len(names), 'tenant')} change within the life of their entries: "
                 f"{tokens:,} tokens were computed again.",
                 rows=sorted(lost),
+                mended=[row for tenant in names for row in audit.rows_by_tenant[tenant]],
                 tokens=0,
                 evidence=(f"up to {max(names.values())} salts a tenant",),
                 confidence=Confidence.LIKELY,
