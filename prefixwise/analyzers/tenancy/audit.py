@@ -11,6 +11,7 @@ from functools import cached_property
 from prefixwise.analyzers.hitrate import rules_for
 from prefixwise.analyzers.tenancy.asked import AuditAsked
 from prefixwise.analyzers.tenancy.exposure import Exposure, Pair, Served, exposure, pairs, span_of
+from prefixwise.analyzers.tenancy.framing import end_of_framing
 from prefixwise.analyzers.tenancy.price import Isolation, Prices, Speed, logged_speed, prices_of_isolation
 from prefixwise.analyzers.tenancy.pseudonyms import Pseudonyms
 from prefixwise.analyzers.tenancy.records import Head, Records
@@ -27,6 +28,7 @@ from prefixwise.core.finding import Where
 from prefixwise.core.namespace import Namespace
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.rows import Rows
+from prefixwise.corpus.texts import NodeTexts
 from prefixwise.corpus.tree import ROOT
 
 PARTS = ("salt", "extra", "adapter", "cached_content")
@@ -210,14 +212,19 @@ class Audit:
 
     @cached_property
     def approved(self) -> list[int]:
-        """By row, leading tokens that are approved for all tenants."""
-        depths = [0] * len(self.rows)
-        if self.records is None or not self.asked.approved:
+        """By row, leading tokens that are approved for all tenants: the head, and the framing that opens a message."""
+        rows, depths = self.rows, [0] * len(self.rows)
+        if self.records is None or self.corpus.index is None or not self.asked.approved:
             return depths
         holds = [self.asked.approved.holds(head.digest) for head in self.records.heads]
+        texts, ends = NodeTexts(self.corpus.index), dict[tuple[int, int], int]()
         for row, number in enumerate(self.records.head):
             if number >= 0 and holds[number]:
-                depths[row] = self.rows.system_end[row]
+                head = rows.system_end[row]
+                key = (rows.model[row], self.at_depth(row, head))
+                if key not in ends:
+                    ends[key] = end_of_framing(texts, rows.node[row], head, rows.prompt_tokens[row])
+                depths[row] = ends[key]
         return depths
 
     @cached_property

@@ -15,6 +15,7 @@ from prefixwise.core.finding import Finding, Fix, Mode, Occurrence, Safety, Seve
 
 _MOST_PLACES = 100
 _EXAMPLES = 2
+_NO_POINTS = 0.05
 _LOWER = dict(zip(Severity, [*list(Severity)[1:], Severity.INFO], strict=True))
 
 
@@ -129,7 +130,10 @@ def _evidence(sighting: Sighting, figures: ThreatFigures) -> Iterator[str]:
         yield f"for example {', '.join(figures.examples)} (keyed hashes)"
     if figures.hit_rate_cost is not None:
         points = 100 * figures.hit_rate_cost
-        yield f"the change {'costs' if points >= 0 else 'wins'} {abs(points):.1f} points of hit rate"
+        if abs(points) < _NO_POINTS:
+            yield "the change costs no hit rate"
+        else:
+            yield f"the change {'costs' if points > 0 else 'wins'} {abs(points):.1f} points of hit rate"
 
 
 def _when(figures: ThreatFigures) -> str:

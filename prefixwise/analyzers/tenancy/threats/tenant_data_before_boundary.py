@@ -89,7 +89,7 @@ class TenantDataBeforeBoundary(Threat):
         for digest, rows in sorted(by_head.items()):
             variants: dict[int, set[int]] = {}
             for row in rows:
-                at = audit.at_depth(row, audit.approved[row])
+                at = audit.at_depth(row, audit.rows.system_end[row])
                 variants.setdefault(at, set()).add(audit.rows.tenant[row])
             if self._is_tenant_data(variants):
                 yield Sighting(
