@@ -24,12 +24,14 @@ def isolated_rows(rows: Rows, owner: Sequence[int], shared: Sequence[int] | None
         owner: By row, whose entries it makes and may use.
         shared: By node, whether all may use it; its ancestors must be shared too. None where nothing is.
     """
+    apart = len(set(owner)) > 1
     growing = _Isolating(rows.tree, shared)
-    made = Rows(growing.tree)
+    made = Rows(growing.tree if apart else rows.tree)
     for name in COLUMNS:
         setattr(made, name, getattr(rows, name))
-    made.node = array("i", map(growing.copy, rows.node, owner))
-    if any(node != NONE for node in rows.response_node):
+    if apart:
+        made.node = array("i", map(growing.copy, rows.node, owner))
+    if apart and any(node != NONE for node in rows.response_node):
         made.response_node = array("i", map(growing.copy, rows.response_node, owner))
     made.namespace = array("i", bytes(4 * len(rows)))
     for name in ("files", "models", "providers", "tenants", "sessions", "replicas", "families"):
@@ -45,7 +47,7 @@ class _Isolating:
         self.tree = PrefixTree(old.grain)
         self._old = old
         self._shared = shared
-        self._copies: dict[tuple[int, int], int] = {}
+        self._copies: dict[int, int] = {}
 
     def copy(self, node: int, owner: int) -> int:
         """Return the copy of a node that an owner uses, -1 for an absent node."""
@@ -62,6 +64,6 @@ class _Isolating:
             at = copies[new] = self.tree.add(at, old.depth[step])
         return at
 
-    def _key(self, node: int, owner: int) -> tuple[int, int]:
+    def _key(self, node: int, owner: int) -> int:
         everybodys = self._old.parent[node] == ROOT or (self._shared is not None and self._shared[node])
-        return (node, NOBODY if everybodys else owner)
+        return node << 32 | ((NOBODY if everybodys else owner) + 1)

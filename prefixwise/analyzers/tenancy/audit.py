@@ -92,9 +92,15 @@ class Audit:
         """Whether there is more than one tenant, so that anything could be shared."""
         return len(self.tenants) > 1
 
-    def tenant(self, row: int) -> str:
-        """Return what the tenant of a request is called in reports."""
-        return self.names.tenant(self.rows.tenants[self.rows.tenant[row]])
+    @cached_property
+    def called(self) -> list[str]:
+        """By tenant, what it is called in reports: no two alike, though names are cut and masked."""
+        shown = [self.names.tenant(name) for name in self.rows.tenants.names]
+        often = Counter(shown)
+        return [
+            f"{name} ({self.names.of('tenant', self.rows.tenants[number])[:8]})" if often[name] > 1 else name
+            for number, name in enumerate(shown)
+        ]
 
     def tenants_of(self, rows: Iterable[int]) -> set[int]:
         """Return the tenants of some requests."""
@@ -363,7 +369,7 @@ class Audit:
     @cached_property
     def by_model(self) -> Sharing:
         """What each prompt shares with any earlier one of its model."""
-        return sharing(isolated_rows(self.rows, bytes(len(self.rows))))
+        return sharing(self.rows)
 
 
 def rules_are_known(specs: Sequence[str]) -> None:

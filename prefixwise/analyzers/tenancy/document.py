@@ -106,7 +106,7 @@ def audit_values(audit: Audit, found: tuple[Found, ...]) -> AuditLogsValues:
     return AuditLogsValues(
         requests=len(audit.rows),
         unattributed=len(audit.rows) - len(audit.known),
-        tenants=tuple(audit.names.tenant(audit.rows.tenants[tenant]) for tenant in audit.tenants),
+        tenants=tuple(audit.called[tenant] for tenant in audit.tenants),
         namespaces=len({audit.spaces[row] for row in audit.known}),
         unit=audit.served.unit,
         exposed_events=len(audit.found),
@@ -141,7 +141,7 @@ def known(time: float) -> float | None:
 
 
 def _pairs(audit: Audit) -> tuple[PairExposure, ...]:
-    name = [audit.names.tenant(tenant) for tenant in audit.rows.tenants.names]
+    name = audit.called
     return tuple(
         PairExposure(name[p.reader], name[p.writer], p.events, p.tokens, known(p.first), known(p.last))
         for p in audit.pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ _HALF = 0.5
 _MISS, _HIT = 0.2, 0.8
 """Shares of what the namespace had that were served, below and above which a request is a miss or a hit."""
 _UNITS = 4
+_LARGEST = 20
 
 
 class Victim(msgspec.Struct, frozen=True):
@@ -66,8 +68,11 @@ def victims(audit: Audit) -> list[Victim]:
 def _chances(audit: Audit) -> dict[int, list[_Chance]]:
     """Return, by tenant, the requests whose namespace had most of the prompt, and what happened to them."""
     rows = audit.rows
+    large = _largest(audit)
     inserted: dict[int, int] = {}
+    everything = 0
     before: dict[int, dict[int, int]] = {}
+    in_all: dict[int, int] = {}
     last: dict[tuple[int, int], int] = {}
     found: dict[int, list[_Chance]] = {}
     for row in audit.known:
@@ -78,14 +83,26 @@ def _chances(audit: Audit) -> dict[int, list[_Chance]]:
             since = before[last[key]]
             gained = {other: total - since.get(other, 0) for other, total in inserted.items() if other != tenant}
             share = cached / best
+            came = everything - in_all[last[key]]
             if gained and (share <= _MISS or share >= _HIT):
                 other = max(sorted(gained), key=gained.__getitem__)
-                own = inserted.get(tenant, 0) - since.get(tenant, 0)
-                everything = sum(gained.values()) + own
-                one = _Chance(row, share >= _HIT, other, gained[other] / everything if everything else 0.0, everything)
+                part = gained[other] / came if came else 0.0
+                one = _Chance(row, share >= _HIT, other, part, came)
                 found.setdefault(tenant, []).append(one)
-        inserted[tenant] = inserted.get(tenant, 0) + prompt - max(cached, 0)
-        before[row] = dict(inserted)
+        new = prompt - max(cached, 0)
+        everything += new
+        if tenant in large:
+            inserted[tenant] = inserted.get(tenant, 0) + new
         before.pop(last.get(key, NONE), None)
+        in_all.pop(last.get(key, NONE), None)
+        before[row], in_all[row] = dict(inserted), everything
         last[key] = row
     return found
+
+
+def _largest(audit: Audit) -> set[int]:
+    """Return the tenants that put most into the cache: nobody else can have pushed anybody out."""
+    rows, sums = audit.rows, Counter[int]()
+    for row in audit.known:
+        sums[rows.tenant[row]] += rows.prompt_tokens[row] - max(rows.reported_cached[row], 0)
+    return {tenant for tenant, _ in sums.most_common(_LARGEST)}

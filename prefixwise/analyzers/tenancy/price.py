@@ -99,17 +99,21 @@ def prices_of_isolation(
     unknown = itertools.count(len(rows.tenants))
     by_name = {number: bool(name) for number, name in enumerate(rows.tenants.names)}
     owners = [tenant if by_name[tenant] else next(unknown) for tenant in tenants]
-    isolated = {
-        Isolation.LOGGED: isolated_rows(rows, spaces),
-        Isolation.GLOBAL: isolated_rows(rows, bytes(len(rows))),
-        Isolation.SHARED: isolated_rows(rows, owners, shared),
-        Isolation.TENANT: isolated_rows(rows, owners),
-    }
+    ways: tuple[tuple[Isolation, Sequence[int], bytearray | None], ...] = (
+        (Isolation.LOGGED, spaces, None),
+        (Isolation.GLOBAL, bytes(len(rows)), None),
+        (Isolation.SHARED, owners, shared),
+        (Isolation.TENANT, owners, None),
+    )
+    hits: dict[str, dict[Isolation, array[int]]] = {policy.label: {} for policy in policies}
+    for isolation, owner, in_common in ways:
+        own = isolated_rows(rows, owner, in_common)  # one at a time: each is as large as the log's own tree, or larger
+        for policy in policies:
+            hits[policy.label][isolation] = policy.replay(own).matched
     found = []
-    for policy in policies:
-        hits = {isolation: policy.replay(own).matched for isolation, own in isolated.items()}
-        hits[Isolation.REQUEST] = array("i", bytes(4 * len(rows)))  # nothing is ever found again
-        found.extend(_priced(rows, policy.label, hits, weights, book, speed))
+    for label, matched in hits.items():
+        matched[Isolation.REQUEST] = array("i", bytes(4 * len(rows)))  # nothing is ever found again
+        found.extend(_priced(rows, label, matched, weights, book, speed))
     return Prices(tuple(found), speed)
 
 

@@ -14,10 +14,13 @@ from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.finding import Level
 from prefixwise.core.report import Block, Cell, Column, Findings, Matrix, Report, Table, Text, Unit
+from prefixwise.corpus.rows import NONE
 
 _MOST_TENANTS = 20
 _MOST_PAIRS = 20
 _MOST_STRETCHES = 15
+_LEAST_REPORTED = 10
+_HARDLY = 0.1
 
 
 def audit_report(
@@ -193,5 +196,18 @@ def _notes(audit: Audit, values: AuditLogsValues) -> Iterator[str]:
         yield "A trace holds no text: salts, secrets and allow-lists were not looked at."
     if audit.corpus.index is not None and all(start != start for start in audit.rows.start):
         yield "The log has no start times: requests are taken in the order of the file."
+    if _far_below(audit):
+        yield (
+            "Usage reports far less than the namespaces of the requests could give: not isolation, but a minimum "
+            "length, eviction, routing, or a salt that the engine does not get."
+        )
     if audit.caching_is_off:
         yield "The configuration turns the prefix cache off: what is counted is what it would share."
+
+
+def _far_below(audit: Audit) -> bool:
+    """Say whether the log's usage reports hardly anything of what the requests' own namespaces had."""
+    rows = [row for row in audit.known if audit.rows.reported_cached[row] != NONE]
+    best = sum(audit.by_space.shared[row] for row in rows)
+    served = sum(audit.rows.reported_cached[row] for row in rows)
+    return len(rows) >= _LEAST_REPORTED and best > 0 and served < _HARDLY * best

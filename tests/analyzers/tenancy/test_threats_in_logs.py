@@ -162,3 +162,30 @@ def test_one_tenant_has_nobody_to_be_kept_apart_from(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="names a tenant") as raised:
         audit_records(tmp_path, [call("", None, 0)])
     assert "--tenant-field" in raised.value.help
+
+
+def test_tenants_whose_names_look_alike_when_cut_or_masked_stay_apart(tmp_path: Path) -> None:
+    names = ["one.person@mail.example", "two.person@mail.example", "x" * 60 + "1", "x" * 60 + "2"]
+    report = audit_records(tmp_path, [call(name, None, at, system=LONG) for at, name in enumerate(names)])
+    assert len(set(report.values.tenants)) == len(names)
+    assert "one.person" not in str(report.values.tenants)
+    matrix = next(block for block in report.blocks if block.name == "exposure")
+    assert sum(cell or 0 for row in matrix.cells for cell in row) == report.values.exposed_tokens
+
+
+def test_a_gateway_s_configuration_shows_one_credential_and_callers_who_are_not_asked(tmp_path: Path) -> None:
+    litellm = """model_list:
+  - model_name: gpt-4o
+    litellm_params:
+      model: openai/gpt-4o
+      api_key: os.environ/OPENAI_API_KEY
+"""
+    records = [call(tenant, None, at, f"Question {at}?", LONG) for at, tenant in enumerate("ab")]
+    for record in records:
+        record["request"]["model"] = "gpt-4o"
+    report = audit_records(tmp_path, records, configs=[("litellm.yaml", litellm)])
+    spans = {one.rule: one.span.line for one in report.findings if one.span is not None}
+    assert spans == {"cache-key-as-isolation": 5, "default-namespace-fallback": 2}
+    locked = litellm + "general_settings:\n  master_key: os.environ/KEY\n"
+    report = audit_records(tmp_path, records, configs=[("litellm.yaml", locked)])
+    assert "default-namespace-fallback" not in found(report)

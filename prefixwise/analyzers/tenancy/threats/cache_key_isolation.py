@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prefixwise.analyzers.tenancy.audit import Audit
+from prefixwise.analyzers.tenancy.deployment import Setting
 from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Confidence, Severity, Where
@@ -88,7 +89,8 @@ class CacheKeyIsolation(Threat):
         pooled = [row for rows in accounts.values() if len(audit.tenants_of(rows)) > 1 for row in rows]
         if not pooled:
             return
-        seen = any(places)
+        setting = self._one_key(audit)
+        seen = any(places) or setting is not None
         private = any(row in audit.private for row in pooled)
         yield Sighting(
             message=f"{counted(len(audit.tenants_of(pooled)), 'tenant')} are behind "
@@ -98,11 +100,17 @@ class CacheKeyIsolation(Threat):
             rows=pooled,
             severity=None if seen or private else Severity.MEDIUM,
             confidence=Confidence.CERTAIN if seen else Confidence.POSSIBLE,
+            setting=setting,
             evidence=() if seen else ("--place credential=POINTER names where a record says whose account it used",),
             change="a workspace, project or organisation a tenant; at DeepSeek user_id, at Fireworks an isolation key",
             where=Where.TRANSPORT,
             cause="accounts",
         )
+
+    def _one_key(self, audit: Audit) -> Setting | None:
+        """Return the setting of a gateway that sends everything with one credential, None where there are several."""
+        keys = audit.asked.deployment.find("api_key", system="litellm")
+        return keys[0] if len({setting.value for setting in keys}) == 1 else None
 
 
 THREATS.add(CacheKeyIsolation.name, CacheKeyIsolation())

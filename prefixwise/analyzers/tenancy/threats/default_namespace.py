@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from prefixwise.analyzers.tenancy.audit import Audit
 from prefixwise.analyzers.tenancy.threat import THREATS, Sighting, Threat
 from prefixwise.analyzers.tenancy.wording import GATEWAY_SALT, agreeing, counted, is_default, listed
-from prefixwise.core.finding import Confidence, Severity
+from prefixwise.core.excerpt import excerpt
+from prefixwise.core.finding import Confidence, Severity, Where
 
 
 class DefaultNamespace(Threat):
@@ -44,10 +45,11 @@ class DefaultNamespace(Threat):
         """Yield values that stand for nobody, and tenants that send a salt only sometimes."""
         if not audit.several:
             return
+        yield from self._unauthenticated(audit)
         named = [(salt, rows) for salt, rows in audit.by_salt.items() if is_default(salt)]
         if named:
             rows = [row for _, its in named for row in its]
-            words = sorted({salt or "(empty)" for salt, _ in named})
+            words = sorted({excerpt(salt) or "(empty)" for salt, _ in named})
             yield Sighting(
                 message=f"{counted(len(rows), 'request')} of {counted(len(audit.tenants_of(rows)), 'tenant')} "
                 f"{agreeing(len(rows), 'carry')} a salt that stands for nobody.",
@@ -71,6 +73,20 @@ class DefaultNamespace(Threat):
                 change=GATEWAY_SALT + "; 400 without one",
                 cause="absent",
             )
+
+    def _unauthenticated(self, audit: Audit) -> Iterable[Sighting]:
+        """Look for gateways that do not ask who is there: all callers are one to them."""
+        for file in audit.asked.deployment.files:
+            models = file.find("model_name")
+            if "litellm" in file.systems and models and not file.find("master_key"):
+                yield Sighting(
+                    message="The gateway has no master key: callers are not authenticated, and all are one tenant.",
+                    setting=models[0],
+                    confidence=Confidence.POSSIBLE,
+                    change="general_settings.master_key, and a key a tenant",
+                    where=Where.ENGINE,
+                    cause="unauthenticated",
+                )
 
 
 THREATS.add(DefaultNamespace.name, DefaultNamespace())
