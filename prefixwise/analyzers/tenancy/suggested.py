@@ -14,7 +14,7 @@ def suggested_prompts(audit: Audit) -> tuple[ApprovedPrompt, ...]:
     """Return the heads that several tenants share, those of most tenants first.
 
     Heads like a template are approved; those that few tenants share are there to be decided on. What was approved
-    stays so. A head that holds a secret or a person's data, or names a tenant, is never suggested.
+    stays so. A head that names a tenant is never approved; one that holds a secret or a person's data is never written.
     """
     if audit.records is None:
         return ()
@@ -26,7 +26,7 @@ def suggested_prompts(audit: Audit) -> tuple[ApprovedPrompt, ...]:
     by_head: dict[str, list[int]] = {}
     for row in audit.known:
         number = audit.records.head[row]
-        if number >= 0 and number not in tainted and not audit.records.heads[number].names:
+        if number >= 0 and number not in tainted:
             by_head.setdefault(audit.records.heads[number].digest, []).append(row)
     known = {prompt.sha256: prompt for prompt in audit.asked.approved.file.prompts}
     made = dict(known)
@@ -44,7 +44,7 @@ def _prompt(audit: Audit, digest: str, rows: list[int], tenants: int) -> Approve
     head = audit.head(rows[0])
     return ApprovedPrompt(
         sha256=digest,
-        approved=kind is NodeClass.TEMPLATE,
+        approved=kind is NodeClass.TEMPLATE and head is not None and not head.names,
         note=head.opening if head is not None else "",
         kind=kind.label,
         tenants=tenants,

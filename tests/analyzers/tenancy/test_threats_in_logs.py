@@ -79,6 +79,15 @@ def test_cached_tokens_that_nobody_had_are_information_only(tmp_path: Path) -> N
     assert report.exit_code == 0
 
 
+def test_a_log_that_begins_with_a_warm_cache_makes_a_warning_of_what_would_be_proof(tmp_path: Path) -> None:
+    for first, severity in ((0, Severity.CRITICAL), (112, Severity.MEDIUM)):
+        cached = ((140, first), (140, 112), (140, 112))
+        records = [call(f"tenant {at}", SALTS[at], at, f"Q {at}?", LONG, one) for at, one in enumerate(cached)]
+        found_ = [one for one in audit_records(tmp_path, records).findings if one.rule == "tier-ignores-salt"]
+        assert found_[0].severity is severity
+        assert len(found_[0].occurrences) == 2
+
+
 def test_hosted_tenants_without_an_account_of_their_own_are_told_of_with_doubt(tmp_path: Path) -> None:
     records = [call(tenant, None, at, f"Question {at}?", LONG) for at, tenant in enumerate("abcdefg")]
     for record in records:

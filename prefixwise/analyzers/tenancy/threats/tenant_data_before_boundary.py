@@ -116,7 +116,7 @@ class TenantDataBeforeBoundary(Threat):
                 yield Sighting(
                     message=f"The head of prompts of {counted(len(tenants), 'tenant')} names one of them.",
                     rows=rows,
-                    severity=Severity.HIGH,
+                    severity=Severity.MEDIUM,
                     confidence=Confidence.POSSIBLE,
                     evidence=("the tenant's name stands in it as a word",),
                     change="the name behind the shared part of the prompt",

@@ -20,8 +20,8 @@ class TierIgnoresSalt(Threat):
     eviction or a restart.
 
     Where usage says that more of a prompt was cached than any earlier request of the same namespace had, by more than a block,
-    it came from elsewhere. Where another namespace had it, that is proof. Where no request of the log had it, the log may have
-    begun with a warm cache: that is information. Configurations are searched for stores that are known to have dropped salts.
+    it came from elsewhere: from another namespace of the log that had it. Where no request of the log had it, the log may
+    have begun with a warm cache: that is information, and makes a warning of what is said of later requests. Configurations are searched for stores that are known to have dropped salts.
 
     ```jsonl bad
     {"tenant": "ash", "ts": 1770000000, "request": {"model": "Qwen3-8B", "cache_salt": "9f2c4e7a1b8d3f6059c1e2a47b80d6f3", "messages": [{"role": "system", "content": "You are the desk of a ferry line. Answer from the timetable below, name the pier, and say when the next ship leaves after that one.You are the desk of a ferry line. Answer from the timetable below, name the pier, and say when the next ship leaves after that one.You are the desk of a ferry line. Answer from the timetable below, name the pier, and say when the next ship leaves after that one."}, {"role": "user", "content": "When is the first ferry?"}]}, "response": {"usage": {"prompt_tokens": 140, "completion_tokens": 5, "total_tokens": 145, "prompt_tokens_details": {"cached_tokens": 0}}}}
@@ -53,22 +53,17 @@ class TierIgnoresSalt(Threat):
 
     def detect(self, audit: Audit) -> Iterable[Sighting]:
         """Yield what usage proves, what it leaves open, and stores that are known to have dropped salts."""
-        proven: dict[int, int] = {}
+        elsewhere: dict[int, int] = {}
         open_: dict[int, int] = {}
-        for row, excess, elsewhere in above_namespace(audit):
-            (proven if elsewhere else open_)[row] = excess
-        if proven:
-            writers = audit.tenants_of(audit.by_model.partner[row] for row in proven)
-            yield Sighting(
-                message=f"{counted(len(proven), 'request')} got cached tokens that only another namespace had: "
-                f"{sum(proven.values()):,} more than their own could give.",
-                rows=sorted(proven),
-                tokens=sum(proven.values()),
-                confidence=Confidence.CERTAIN,
-                evidence=(f"written by {counted(len(writers), 'tenant')}",),
-                change="the store behind the engine: a release that keys entries by salt, or none",
-                cause="proven",
-            )
+        for row, excess, was_elsewhere in above_namespace(audit):
+            (elsewhere if was_elsewhere else open_)[row] = excess
+        # Who had it first in the log may have found it cached already: then the log began with a warm cache, and what
+        # the others found may have been their own, from before.
+        warm = {row: excess for row, excess in elsewhere.items() if audit.by_model.partner[row] in open_}
+        if proven := {row: excess for row, excess in elsewhere.items() if row not in warm}:
+            yield self._from_elsewhere(audit, proven, "proven")
+        if warm:
+            yield self._from_elsewhere(audit, warm, "warm")
         if open_:
             yield Sighting(
                 message=f"{counted(len(open_), 'request')} got cached tokens that no earlier request of the log had.",
@@ -80,6 +75,23 @@ class TierIgnoresSalt(Threat):
                 cause="open",
             )
         yield from self._configured(audit)
+
+    def _from_elsewhere(self, audit: Audit, found: dict[int, int], cause: str) -> Sighting:
+        writers = audit.tenants_of(audit.by_model.partner[row] for row in found)
+        spaces = len({audit.spaces[row] for row in found})
+        sure = cause == "proven"
+        why = "the first request with this prefix found it cached, too: the cache was warm when the log began"
+        return Sighting(
+            message=f"{counted(len(found), 'request')} got cached tokens that only another namespace had: "
+            f"{sum(found.values()):,} more than their own could give.",
+            rows=sorted(found),
+            tokens=sum(found.values()),
+            severity=None if sure else Severity.MEDIUM,
+            confidence=Confidence.POSSIBLE if not sure else Confidence.CERTAIN if spaces > 1 else Confidence.LIKELY,
+            evidence=(f"written by {counted(len(writers), 'tenant')}", *(() if sure else (why,))),
+            change="the store behind the engine: a release that keys entries by salt, or none",
+            cause=cause,
+        )
 
     def _configured(self, audit: Audit) -> Iterable[Sighting]:
         deployment = audit.asked.deployment
