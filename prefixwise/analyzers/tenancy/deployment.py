@@ -6,6 +6,7 @@ is not known is passed over. Names are compared in lower case with `_` for `-`.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ import msgspec
 
 from prefixwise.analyzers.static.templates.json_text import parse_json
 from prefixwise.analyzers.static.templates.parts import UnreadableTemplateError
-from prefixwise.analyzers.static.templates.trees import Mapping, Scalar, Tree
+from prefixwise.analyzers.static.templates.trees import NOTHING, Mapping, Scalar, Tree
 from prefixwise.analyzers.static.templates.trees import Sequence as ListTree
+from prefixwise.analyzers.static.templates.views import View
 from prefixwise.analyzers.static.templates.yaml_text import parse_yaml
 from prefixwise.core.errors import UserError
 from prefixwise.core.excerpt import excerpt
@@ -23,6 +25,7 @@ from prefixwise.core.excerpt import excerpt
 _FLAG = re.compile(
     r"(?<![\w-])--(?P<name>[A-Za-z][\w.-]*)(?:[ \t]*=[ \t]*|[ \t]+(?!-))?(?P<value>'[^']*'|\"[^\"]*\"|[^\s'\"\\]+)?"
 )
+_ARGUMENT = re.compile(r"--[A-Za-z][\w.-]*(?:=.*)?", re.DOTALL)
 _VARIABLE = re.compile(
     r"(?m)^[ \t]*(?:export[ \t]+|-[ \t]+|ENV[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,})[ \t]*=[ \t]*(?P<value>[^\s#]+)"
 )
@@ -126,7 +129,7 @@ def _read(path: str) -> ConfigFile:
 def config_of(path: str, text: str) -> ConfigFile:
     """Return what a configuration says."""
     lines = _Lines(path, text)
-    found = [*_of_tree(lines), *_of_flags(lines), *_of_variables(lines)]
+    found = [*_of_tree(lines), *_of_variables(lines)]
     seen = {(setting.line, setting.name, setting.value): setting for setting in found}
     systems = tuple(name for name, sign in _SYSTEMS if sign.search(text) or sign.search(Path(path).name))
     return ConfigFile(path, systems, tuple(sorted(seen.values(), key=lambda one: (one.line, one.name))))
@@ -149,14 +152,21 @@ class _Lines:
 
 
 def _of_tree(lines: _Lines) -> Iterator[Setting]:
+    """Read YAML or JSON as a tree; what is neither line by line, as a script is."""
     try:
         tree = parse_json(lines.text) if lines.text.lstrip()[:1] in "{[" else parse_yaml(lines.text)
     except UnreadableTemplateError:
         tree = None
-    if tree is None or isinstance(tree, Scalar):
+    if tree is None or isinstance(tree, Scalar) or _is_command(tree):
         yield from _of_plain_lines(lines)
-        return
-    yield from _flat(lines, tree, ())
+        yield from _of_flags(lines, View(lines.text))
+    else:
+        yield from _flat(lines, tree, ())
+
+
+def _is_command(tree: Tree) -> bool:
+    """Say whether what looks like a mapping is a command line with a colon and a space in it."""
+    return isinstance(tree, Mapping) and any(" --" in name for name, _ in tree.entries)
 
 
 def _of_plain_lines(lines: _Lines) -> Iterator[Setting]:
@@ -170,12 +180,28 @@ def _flat(lines: _Lines, tree: Tree, names: tuple[str, ...]) -> Iterator[Setting
         for name, inner in tree.entries:
             yield from _flat(lines, inner, (*names, name))
     elif isinstance(tree, ListTree):
+        yield from _of_arguments(lines, tree)
         for inner in tree.items:
-            yield from _flat(lines, inner, names)
-    elif names:
-        at = tree.view.start(0)
-        yield lines.setting(at, ".".join(names), tree.text)
-        yield from _nested(lines, at, names, tree.text)
+            if not (isinstance(inner, Scalar) and _ARGUMENT.fullmatch(inner.text)):
+                yield from _flat(lines, inner, names)
+    else:
+        if names:
+            at = tree.view.start(0)
+            yield lines.setting(at, ".".join(names), tree.text)
+            yield from _nested(lines, at, names, tree.text)
+        if "--" in tree.text:
+            yield from _of_flags(lines, tree.view)
+
+
+def _of_arguments(lines: _Lines, arguments: ListTree) -> Iterator[Setting]:
+    """Read a list of arguments: `--name=value`, or `--name` with its value behind it."""
+    items = [item for item in arguments.items if isinstance(item, Scalar)]
+    for item, after in itertools.pairwise((*items, NOTHING)):
+        if _ARGUMENT.fullmatch(item.text):
+            name, equals, value = item.text[2:].partition("=")
+            if not equals and not after.text.startswith("-"):
+                value = after.text
+            yield from _of_flag(lines, item.view.start(0), name, value)
 
 
 def _nested(lines: _Lines, at: int, names: Sequence[str], value: str) -> Iterator[Setting]:
@@ -201,14 +227,17 @@ def _pairs(value: object, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, .
         yield names, value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _of_flags(lines: _Lines) -> Iterator[Setting]:
-    for match in _FLAG.finditer(lines.text):
-        value = (match["value"] or "true").strip("'\"")
-        name = match["name"]
-        if name.startswith("no-"):
-            name, value = name[3:], "false"
-        yield lines.setting(match.start(), name, value)
-        yield from _nested(lines, match.start(), (name,), value)
+def _of_flags(lines: _Lines, view: View) -> Iterator[Setting]:
+    for match in _FLAG.finditer(view.text):
+        yield from _of_flag(lines, view.start(match.start()), match["name"], match["value"] or "")
+
+
+def _of_flag(lines: _Lines, at: int, name: str, value: str) -> Iterator[Setting]:
+    value = value.strip("'\"") or "true"
+    if name.startswith("no-"):
+        name, value = name[3:], "false"
+    yield lines.setting(at, name, value)
+    yield from _nested(lines, at, (name,), value)
 
 
 def _of_variables(lines: _Lines) -> Iterator[Setting]:

@@ -13,7 +13,7 @@ from prefixwise.analyzers.tenancy.threat import Sighting, Threat, threats
 from prefixwise.analyzers.tenancy.wording import counted
 from prefixwise.core.finding import Finding, Fix, Mode, Occurrence, Safety, Severity, Span
 
-_MOST_PLACES = 100
+_MOST_PLACES = 1_000
 _EXAMPLES = 2
 _NO_POINTS = 0.05
 _LOWER = dict(zip(Severity, [*list(Severity)[1:], Severity.INFO], strict=True))
