@@ -18,7 +18,14 @@ from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tenancy.document import AUDIT_LOGS
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.load.report import BENCH_LOAD
+from prefixwise.bench.probe.report import BENCH_PROBE
+from prefixwise.bench.program.report import BENCH_PROGRAM
+from prefixwise.bench.replay.report import BENCH_REPLAY
+from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
+from prefixwise.bench.ttft.compare import COMPARE_TTFT
 from prefixwise.bench.ttft.report import BENCH_TTFT
+from prefixwise.bench.verify.report import VERIFY
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
@@ -45,8 +52,14 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
     AUDIT_LOGS,
+    BENCH_REPLAY,
+    BENCH_SELFCHECK,
+    BENCH_LOAD,
+    BENCH_PROBE,
+    BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
+    COMPARE_TTFT,
     CONFIG,
     DIFF,
     EXPLAIN,
@@ -60,6 +73,7 @@ _ALL = (
     RULES_LIST,
     SCHEMAS,
     TOKENS,
+    VERIFY,
     WHY,
 )
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}
