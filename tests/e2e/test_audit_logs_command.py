@@ -138,3 +138,5 @@ def test_a_threat_is_explained_by_name_code_and_number(run: Any) -> None:
     pages = {run(["explain", name]).check(0).out for name in ("salt-guessable", "pt003", "T3")}
     assert len(pages) == 1
     assert "HMAC" in pages.pop()
+    listed = run(["rules", "--threats", "--json"]).check(0).json()["values"]["rules"]
+    assert [rule["code"] for rule in listed] == [f"PT{number:03}" for number in range(1, 23)]

@@ -117,7 +117,12 @@ class Audit:
         return self._systems[key]
 
     def is_hosted(self, row: int) -> bool:
-        """Say whether a provider runs the cache, and namespaces are the provider's affair."""
+        """Say whether a provider runs the cache, and namespaces are the provider's affair.
+
+        Open models are called like a provider's, too: where an engine is configured, the cache is the engine's.
+        """
+        if self.asked.deployment.configures("vllm", "sglang", "tensorrt-llm", "dynamo"):
+            return False
         system = self.system(row)
         return system is not None and system.kind is Kind.HOSTED
 
@@ -162,10 +167,14 @@ class Audit:
         band = None if system is None else system.ttl_s
         return math.inf if band is None or band.high is None else float(band.high)
 
+    def salt(self, row: int) -> str | None:
+        """Return what keeps a request's tenant apart: its salt, else SGLang's extra key; None where it has neither."""
+        space = self.space(row)
+        return space.extra if space.salt is None else space.salt
+
     def is_salted(self, row: int) -> bool:
         """Say whether a request carries a salt or an extra key that says something."""
-        space = self.space(row)
-        return bool(space.salt) or bool(space.extra)
+        return bool(self.salt(row))
 
     @cached_property
     def caching_is_off(self) -> bool:
@@ -277,7 +286,7 @@ class Audit:
         """The requests of each salt; absent salts are left out."""
         found: dict[str, list[int]] = {}
         for row in self.known:
-            salt = self.space(row).salt
+            salt = self.salt(row)
             if salt is not None:
                 found.setdefault(salt, []).append(row)
         return found

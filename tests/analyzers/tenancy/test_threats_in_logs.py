@@ -198,3 +198,15 @@ def test_a_gateway_s_configuration_shows_one_credential_and_callers_who_are_not_
     locked = litellm + "general_settings:\n  master_key: os.environ/KEY\n"
     report = audit_records(tmp_path, records, configs=[("litellm.yaml", locked)])
     assert "default-namespace-fallback" not in found(report)
+
+
+def test_an_extra_key_of_sglang_is_judged_as_a_salt(tmp_path: Path) -> None:
+    records = [call(name, None, at, extra_key=f"tenant-{name}") for at, name in enumerate(["ashworth", "birchwood"])]
+    assert found(audit_records(tmp_path, records)) == ["salt-guessable"]
+
+
+def test_an_open_model_behind_a_configured_engine_is_not_the_provider_s(tmp_path: Path) -> None:
+    records = [call(tenant, None, at, model="gpt-oss-20b") for at, tenant in enumerate("ab")]
+    report = audit_records(tmp_path, records, configs=[("run.sh", "vllm serve openai/gpt-oss-20b --block-size 128")])
+    assert "salt-absent" in found(report)
+    assert "cache-key-as-isolation" not in found(report)

@@ -62,7 +62,7 @@ class DefaultNamespace(Threat):
         engines = [row for row in audit.known if not audit.is_hosted(row)]
         salted = audit.tenants_of(row for row in engines if audit.is_salted(row))
         bare = [row for row in engines if not audit.is_salted(row) and audit.rows.tenant[row] in salted]
-        bare = [row for row in bare if audit.space(row).salt is None]
+        bare = [row for row in bare if audit.salt(row) is None]
         if bare:
             yield Sighting(
                 message=f"{counted(len(bare), 'request')} of {counted(len(audit.tenants_of(bare)), 'tenant')} "

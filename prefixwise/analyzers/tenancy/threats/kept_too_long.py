@@ -74,7 +74,7 @@ class KeptTooLong(Threat):
         alone = [
             row
             for tenant, rows in audit.rows_by_tenant.items()
-            if len(rows) >= _LEAST and len({audit.space(row).salt for row in rows} - {None}) == len(rows)
+            if len(rows) >= _LEAST and len({audit.salt(row) for row in rows} - {None}) == len(rows)
             for row in audit.rows_by_tenant[tenant]
         ]
         if alone:

@@ -55,7 +55,7 @@ class SaltUnstable(Threat):
             missed = {row: tokens for row in rows if (tokens := self._lost(audit, row)) > 0}
             if missed:
                 lost |= missed
-                names[tenant] = len({audit.space(row).salt for row in rows})
+                names[tenant] = len({audit.salt(row) for row in rows})
         if lost:
             tokens = sum(lost.values())
             yield Sighting(
@@ -72,15 +72,15 @@ class SaltUnstable(Threat):
     def _by_tenant(self, audit: Audit) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for row in audit.known:
-            if audit.space(row).salt is not None:
+            if audit.salt(row) is not None:
                 found.setdefault(audit.rows.tenant[row], []).append(row)
-        return {tenant: rows for tenant, rows in found.items() if len({audit.space(row).salt for row in rows}) > 1}
+        return {tenant: rows for tenant, rows in found.items() if len({audit.salt(row) for row in rows}) > 1}
 
     def _changes(self, audit: Audit, rows: Sequence[int]) -> bool:
         """Say whether a salt comes back after another, or three follow each other, within the lifetime of entries."""
         last: dict[str | None, int] = {}
         for at, row in enumerate(rows):
-            salt = audit.space(row).salt
+            salt = audit.salt(row)
             before = last.get(salt)
             if before is not None and at - before > 1 and self._near(audit, rows[before], row):
                 return True
