@@ -38,7 +38,7 @@ _HASHES = tuple(
 )
 _URL_SAFE = str.maketrans("-_", "+/")
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[35][0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}")
-_MOST_IDS = 5_000
+_MOST_IDS = 20_000
 _HEX = re.compile(r"[0-9a-f]{8,128}")
 _UUIDS = (("uuid3", 3, _HASHES[0][1]), ("uuid5", 5, _HASHES[1][1]))
 _SPACES = tuple(
