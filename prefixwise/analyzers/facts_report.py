@@ -197,24 +197,33 @@ def _typed_facts(s: System) -> Iterator[tuple[str, str | None]]:
     yield "ttl_refresh_on_hit", _yes_no(s.ttl_refresh_on_hit)
     yield "max_breakpoints", None if s.max_breakpoints is None else str(s.max_breakpoints)
     yield "lookback_positions", None if s.lookback_positions is None else str(s.lookback_positions)
+    yield "lookback_joins", ", ".join(s.lookback_joins)
     if s.lookup is not None:
         explicit = f"explicit markers: first {s.lookup.explicit_first}, latest {s.lookup.explicit_latest}"
         yield "lookup", f"{explicit}; endings of messages: latest {s.lookup.implicit_latest}"
-    intervals = ", ".join(f"{model}: {_tokens(band)}" for model, band in s.interval_tokens_by_model)
-    yield "interval_tokens_by_model", intervals
+    yield "interval_tokens", _stated(s.interval_tokens, _tokens)
+    yield "interval_tokens_by_model", _by_model(s.interval_tokens_by_model)
+    yield "hidden_tokens_by_model", _by_model(s.hidden_tokens_by_model)
     yield "readable_after", s.readable_after.value if s.readable_after else None
+    yield "build_delay_s", _stated(s.build_delay_s, _lifetime)
     yield "output_tokens_cached", _yes_no(s.output_tokens_cached)
     yield "render_order", ", ".join(s.render_order)
     yield "key_includes", ", ".join(s.key_includes)
     yield "key_excludes", ", ".join(s.key_excludes)
     yield "scope", s.scope
     yield "isolation_control", s.isolation_control
+    yield "separates", ", ".join(s.separates)
+    yield "may_separate", ", ".join(s.may_separate)
     yield "usage.total_includes_cached", _yes_no(s.total_includes_cached)
     yield "multipliers", _factors(s.multipliers)
     yield "multipliers_exceptions", "; ".join(f"{model}: {_factors(own)}" for model, own in s.multipliers_exceptions)
     yield "service_tiers", ", ".join(f"{tier} {factor:g}x" for tier, factor in s.service_tiers)
     yield "as_of", _as_of(s)
     yield "confidence", s.confidence.value
+
+
+def _by_model(bands: Sequence[tuple[str, Band]]) -> str:
+    return ", ".join(f"{model}: {_tokens(band)}" for model, band in bands)
 
 
 def _prices(lists: Sequence[PriceList]) -> Table:

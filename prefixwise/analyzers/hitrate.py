@@ -33,6 +33,8 @@ class Counts(msgspec.Struct, frozen=True):
         requests: How many were counted (for `reported`: those whose usage says both figures).
         prompt_tokens, cached_tokens: In tokens; of models without a public tokenizer, calibrated.
         without_answers: Cached tokens if answers did not enter the cache; None where that makes no difference.
+        least, most: Cached tokens at the ends of what is not known of the rule; None without doubt.
+        written_tokens: Tokens written that are charged as such; None where writing is not.
     """
 
     rule: str
@@ -40,6 +42,9 @@ class Counts(msgspec.Struct, frozen=True):
     prompt_tokens: int
     cached_tokens: int
     without_answers: int | None = None
+    least: int | None = None
+    most: int | None = None
+    written_tokens: int | None = None
 
     @property
     def hit_rate(self) -> float | None:
@@ -83,9 +88,10 @@ class HitRate(msgspec.Struct, frozen=True):
     prefixes: tuple[SharedPrefix, ...]
     lost: tuple[Lost, ...]
     uncertain_media: int
+    notes: tuple[str, ...] = ()
 
 
-def rules_for(rows: Rows, specs: Sequence[str]) -> list[Policy]:
+def rules_for(rows: Rows, specs: Sequence[str], book: Rulebook | None = None) -> list[Policy]:
     """Return the policies for `--under`; without any, vLLM's and SGLang's at the finest unit the rows allow.
 
     Raises:
@@ -93,19 +99,33 @@ def rules_for(rows: Rows, specs: Sequence[str]) -> list[Policy]:
     """
     if not specs and rows.tree.grain > 1:
         specs = (f"vllm:block={rows.tree.grain}", f"sglang:page={rows.tree.grain}")
-    policies = [parse_policy(spec) for spec in specs or DEFAULT_RULES]
+    policies = [parse_policy(spec, book) for spec in every_rule(specs or DEFAULT_RULES, book)]
     for policy in policies:
         policy.check(rows)
     return list({policy.label: policy for policy in policies}.values())
 
 
-def check_arguments(specs: Sequence[str], by: Sequence[str]) -> None:
-    """Raise UserError for a rule or a field that does not exist; for callers that want to know before they read."""
-    for spec in specs:
-        parse_policy(spec)
+def every_rule(specs: Sequence[str], book: Rulebook | None = None) -> tuple[str, ...]:
+    """Return `specs` with `all` written out: the engines, and every hosted cache that can be replayed."""
+    if "all" not in specs:
+        return tuple(specs)
+    from prefixwise.caches.hosted_names import names
+
+    every = (*DEFAULT_RULES, *names(book or Rulebook()))
+    return tuple(dict.fromkeys(rule for spec in specs for rule in (every if spec == "all" else (spec,))))
+
+
+def check_arguments(specs: Sequence[str], by: Sequence[str], book: Rulebook | None = None) -> bool:
+    """Say whether the rules count blocks, so that the corpus is to be read with `Layouts`.
+
+    Raises:
+        UserError: A rule or a field does not exist.
+    """
+    policies = [parse_policy(spec, book) for spec in every_rule(specs, book)]
     for field in by:
         if field not in GROUPS:
             raise UserError(f"cannot group by {field[:100]!r}", "--by", f"known: {', '.join(sorted(GROUPS))}")
+    return any(policy.needs_layouts for policy in policies)
 
 
 def hit_rate(
@@ -127,52 +147,64 @@ def hit_rate(
     Raises:
         UserError: A rule or field is unknown, or a rule cannot be counted on these rows.
     """
-    check_arguments(specs, by)
+    book = book or Rulebook()
+    check_arguments(specs, by, book)
     rows = corpus.rows
-    policies = rules_for(rows, specs)
+    policies = rules_for(rows, specs, book)
     models = model_tokens(corpus)
-    replays = {policy.label: policy.replay(rows) for policy in policies}
-    cached, bare = _cached_by_rule(rows, policies, replays)
     weights = factors(rows, models)
-    table = _Totals(rows, weights, cached, bare)
+    rows.token_factors = {number: weight for number, weight in enumerate(weights) if weight != 1.0}
+    replays = {policy.label: policy.replay(rows) for policy in policies}
+    columns = _cached_by_rule(rows, policies, replays)
+    table = _Totals(rows, weights, columns)
+    bills = {policy.label: (replays[policy.label], policy.tariff) for policy in policies if policy.tariff.provider}
     return HitRate(
         totals=table.counts(None)[0].counts,
         by={field: table.counts(field) for field in by},
-        cost=prompt_cost(rows, weights, cached, book or Rulebook()),
+        cost=prompt_cost(rows, weights, columns.cached, book, bills),
         models=models,
         prefixes=most_shared(corpus, _PREFIXES, excerpts),
         lost=_lost(corpus, replays[policies[0].label], excerpts),
         uncertain_media=len(rows.bands),
+        notes=tuple(dict.fromkeys(note for policy in policies for note in policy.notes(rows))),
     )
 
 
-def _cached_by_rule(
-    rows: Rows, policies: list[Policy], replays: dict[str, Replay]
-) -> tuple[dict[str, Sequence[int]], dict[str, Sequence[int]]]:
-    """Return cached tokens by rule and row, with and without answers in the cache."""
-    answers = any(node != NONE for node in rows.response_node)
-    cached: dict[str, Sequence[int]] = {label: replay.matched for label, replay in replays.items()}
+class _Columns(msgspec.Struct, frozen=True):
+    """Tokens by rule and row: cached; cached without answers; at the ends of what is not known; written."""
+
+    cached: dict[str, Sequence[int]] = {}
     bare: dict[str, Sequence[int]] = {}
+    least: dict[str, Sequence[int]] = {}
+    most: dict[str, Sequence[int]] = {}
+    written: dict[str, Sequence[int]] = {}
+
+
+def _cached_by_rule(rows: Rows, policies: list[Policy], replays: dict[str, Replay]) -> _Columns:
+    """Return the columns of every rule and of the ceiling."""
+    answers = any(node != NONE for node in rows.response_node)
+    found = _Columns({label: replay.matched for label, replay in replays.items()})
     for policy in policies:
-        without = policy.without_outputs() if answers else None
-        if without is not None:
-            bare[policy.label] = without.replay(rows).matched
-    cached[CEILING] = sharing(rows).shared
+        label = policy.label
+        if (without := policy.without_outputs() if answers else None) is not None:
+            found.bare[label] = without.replay(rows).matched
+        if (ends := policy.ends()) is not None:
+            found.least[label], found.most[label] = (end.replay(rows).matched for end in ends)
+        if (written := replays[label].written) is not None:
+            found.written[label] = written
+    found.cached[CEILING] = sharing(rows).shared
     if answers:
-        bare[CEILING] = sharing(rows, outputs=False).shared
-    return cached, bare
+        found.bare[CEILING] = sharing(rows, outputs=False).shared
+    return found
 
 
 class _Totals:
     """Sums by group, kept apart by model so that calibration is applied to sums, not to requests."""
 
-    def __init__(
-        self, rows: Rows, weights: list[float], cached: dict[str, Sequence[int]], bare: dict[str, Sequence[int]]
-    ) -> None:
+    def __init__(self, rows: Rows, weights: list[float], columns: _Columns) -> None:
         self._rows = rows
         self._weights = weights
-        self._cached = cached
-        self._bare = bare
+        self._columns = columns
 
     def counts(self, field: str | None) -> tuple[Group, ...]:
         """Return one group a value of `field`, those with most prompt tokens first; one group for None."""
@@ -184,14 +216,18 @@ class _Totals:
             column, known = rows.group(field)
             names = [name or f"(no {field})" for name in known.names]
         requests, prompt, reported = self._base(column)
-        sums = {rule: self._sum(column, values) for rule, values in self._cached.items()}
-        bare = {rule: self._sum(column, values) for rule, values in self._bare.items()}
+        of = self._columns
+        sums = {rule: self._sum(column, values) for rule, values in of.cached.items()}
+        extra = [
+            {rule: self._sum(column, values) for rule, values in by_rule.items()}
+            for by_rule in (of.bare, of.least, of.most, of.written)
+        ]
         groups = []
         for value in sorted(requests, key=lambda value: (-prompt[value], value)):
             counts = [Counts(REPORTED, *reported[value])] if value in reported else []
             for rule, by_group in sums.items():
-                without = bare[rule].get(value, 0) if rule in bare else None
-                counts.append(Counts(rule, requests[value], prompt[value], by_group.get(value, 0), without))
+                more = (found[rule].get(value, 0) if rule in found else None for found in extra)
+                counts.append(Counts(rule, requests[value], prompt[value], by_group.get(value, 0), *more))
             groups.append(Group(names[value] if value >= 0 else "(no text)", value, tuple(counts)))
         return tuple(groups)
 

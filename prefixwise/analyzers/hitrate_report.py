@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from prefixwise.analyzers.accounts.accounted import Accounted
+from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
@@ -23,7 +25,7 @@ from prefixwise.corpus.tokenizer import Exactness
 
 _MOST_GROUPS = 20
 _MOST_MODELS = 20
-FIGURES = ("hit_rate", "reported_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
+FIGURES = ("hit_rate", "reported_hit_rate", "achievable_hit_rate", "ceiling", "cached_tokens", "cost_usd", "saved_usd")
 """What `--require` can name: of the first rule, of the log's usage, of the ceiling; costs are the first rule's."""
 
 _FAR = 0.1
@@ -33,15 +35,24 @@ _REASONS = {
     Reason.ISOLATED: "isolated",
     Reason.EVICTED: "evicted",
     Reason.EXPIRED: "expired",
+    Reason.IN_FLIGHT: "in flight",
 }
 
 
 def hit_rate_report(
-    corpus: Corpus, result: HitRate, conditions: Sequence[Condition] = (), excerpts: Excerpts = Excerpts.MASKED
+    corpus: Corpus,
+    result: HitRate,
+    conditions: Sequence[Condition] = (),
+    excerpts: Excerpts = Excerpts.MASKED,
+    accounted: Accounted | None = None,
 ) -> Report:
     """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
-    figures = _figures(result)
-    blocks: list[Block] = [Text("summary", _summary(result)), _totals(result.totals, corpus.rows.tree.grain)]
+    figures = _figures(result, accounted)
+    first = (*_summary(result), *(fixes_summary(accounted.fixed) if accounted and accounted.fixed else ()))
+    blocks: list[Block] = [Text("summary", first), _totals(result.totals, corpus.rows.tree.grain)]
+    if accounted is not None:
+        blocks.extend(fix_blocks(accounted.fixed) if accounted.fixed else ())
+        blocks.extend(account_blocks(accounted.totals))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
@@ -62,7 +73,7 @@ def hit_rate_report(
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
-        values=hit_rate_values(corpus, result, excerpts),
+        values=hit_rate_values(corpus, result, excerpts, accounted),
         inputs=corpus.inputs,
         notes=_notes(corpus, result),
         requirements=tuple(condition.check(figures) for condition in conditions),
@@ -73,7 +84,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _figures(result: HitRate) -> dict[str, float | None]:
+def _figures(result: HitRate, accounted: Accounted | None) -> dict[str, float | None]:
     by_rule = {counts.rule: counts for counts in result.totals}
     first = by_rule[first_rule(result)]
     reported = by_rule.get(REPORTED)
@@ -82,6 +93,7 @@ def _figures(result: HitRate) -> dict[str, float | None]:
         "hit_rate": first.hit_rate,
         "reported_hit_rate": reported.hit_rate if reported else None,
         "ceiling": by_rule[CEILING].hit_rate,
+        "achievable_hit_rate": accounted.fixed.after.hit_rate if accounted and accounted.fixed else None,
         "cached_tokens": float(first.cached_tokens),
         "cost_usd": cost.cost_usd if cost else None,
         "saved_usd": cost.saved_usd if cost else None,
@@ -131,6 +143,12 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
     ]
     if outputs:
         columns.append(Column("hit_rate_without_answers", "no answers", Unit.RATE))
+    doubted = any(counts.least != counts.most for counts in totals)
+    if doubted:
+        columns += [Column("hit_rate_least", "at least", Unit.RATE), Column("hit_rate_most", "at most", Unit.RATE)]
+    writes = any(counts.written_tokens is not None for counts in totals)
+    if writes:
+        columns.append(Column("written_tokens", "written", Unit.TOKENS))
     rows = []
     for counts in totals:
         cells: list[Cell] = [
@@ -141,7 +159,12 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
             counts.hit_rate,
         ]
         if outputs:
-            cells.append(_without(counts))
+            cells.append(_share(counts.without_answers, counts))
+        if doubted:
+            differ = counts.least != counts.most
+            cells += [_share(counts.least if differ else None, counts), _share(counts.most if differ else None, counts)]
+        if writes:
+            cells.append(counts.written_tokens)
         rows.append(tuple(cells))
     note = "Ceiling: token by token, in one namespace a model."
     if grain > 1:
@@ -150,14 +173,14 @@ def _totals(totals: tuple[Counts, ...], grain: int) -> Table:
         note = f"Reported: what the log's own usage says. {note}"
     if outputs:
         note += " No answers: the rate if answers did not enter the cache."
+    if doubted:
+        note += " At least, at most: with the ends of what sources disagree on or nobody states of a provider's cache."
     note += " Rules are replayed in start order; one without a capacity or a lifetime keeps everything."
     return Table("rules", "Hit rate by rule", tuple(columns), tuple(rows), note)
 
 
-def _without(counts: Counts) -> float | None:
-    if counts.without_answers is None or not counts.prompt_tokens:
-        return None
-    return counts.without_answers / counts.prompt_tokens
+def _share(tokens: int | None, counts: Counts) -> float | None:
+    return None if tokens is None or not counts.prompt_tokens else tokens / counts.prompt_tokens
 
 
 def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
@@ -274,6 +297,7 @@ def _notes(corpus: Corpus, result: HitRate) -> tuple[str, ...]:
     absent = [field for field in result.by if _is_absent(rows, field)]
     notes.extend(f"No {field} was found in any record{_advice(field)}." for field in absent)
     notes.extend(log_notes(corpus))
+    notes.extend(result.notes)
     if corpus.index is not None and all(start != start for start in rows.start):
         ended = any(end == end for end in rows.end)
         order = "by the end of each request" if ended else "in the order of the file"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from prefixwise.analyzers.accounts.accounted import Accounted
+from prefixwise.analyzers.accounts.values import AccountValues, account_values
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
@@ -17,7 +19,11 @@ from prefixwise.corpus.reader import Broken
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """Tokens under one rule; rates are None without prompt tokens, `*_without_answers` without logged answers."""
+    """Tokens under one rule; rates are None without prompt tokens, `*_without_answers` without logged answers.
+
+    `*_least` and `*_most` are the ends of what is not known of the rule, None without doubt; `written_tokens` are those
+    that are charged as written, None where writing is not charged.
+    """
 
     rule: str
     requests: int
@@ -25,6 +31,9 @@ class Rate(msgspec.Struct, frozen=True):
     cached_tokens: int
     hit_rate: float | None
     cached_tokens_without_answers: int | None
+    cached_tokens_least: int | None = None
+    cached_tokens_most: int | None = None
+    written_tokens: int | None = None
 
 
 class GroupRates(msgspec.Struct, frozen=True):
@@ -86,14 +95,17 @@ class HitRateValues(msgspec.Struct, frozen=True):
     models: tuple[ModelTokens, ...]
     shared_prefixes: tuple[SharedPrefix, ...]
     lost_most: tuple[LostRequest, ...]
+    accounts: AccountValues | None
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
 
 
-HITRATE = DocumentKind("prefixwise/hitrate", 2, "hit rates and cost by rule and group", HitRateValues)
+HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and group", HitRateValues)
 
 
-def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitRateValues:
+def hit_rate_values(
+    corpus: Corpus, result: HitRate, excerpts: Excerpts, accounted: Accounted | None = None
+) -> HitRateValues:
     """Return the values of a hit-rate count."""
     totals = _group_rates("", result.totals)
     return HitRateValues(
@@ -112,6 +124,7 @@ def hit_rate_values(corpus: Corpus, result: HitRate, excerpts: Excerpts) -> HitR
             LostRequest(x.at, x.nearest, x.prompt_tokens, x.cached_tokens, x.parts_after, x.reason.name.lower(), x.then)
             for x in result.lost
         ),
+        accounts=None if accounted is None else account_values(accounted),
         broken=corpus.broken,
         facts=corpus.facts,
     )
@@ -149,4 +162,7 @@ def _rate(counts: Counts) -> Rate:
         counts.cached_tokens,
         counts.hit_rate,
         counts.without_answers,
+        counts.least,
+        counts.most,
+        counts.written_tokens,
     )

@@ -1,24 +1,25 @@
 """What the prompts of a corpus cost: as reported, under each rule, and without any cache.
 
 Every request is priced by the list price of its model on the day of its start (UTC), a long prompt by the price of its
-length. Written tokens are priced as the log reports them; a rule does not know of writes, so under it what is not
-cached costs what input costs.
+length. Written tokens are priced as the log reports them, and under the rules of providers as those charge them; the
+rules of engines know of no writes, so under them what is not cached costs what input costs.
 """
 
 from __future__ import annotations
 
-import bisect
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
-from prefixwise.caches.prices import Price, PriceList
+from prefixwise.analyzers.request_cost import request_costs
+from prefixwise.analyzers.tariffs import Tariffs
+from prefixwise.caches.policy import Replay, Tariff
+from prefixwise.caches.prices import Price
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.corpus.rows import NONE, Rows
 
 REPORTED = "reported"
-_DEPENDS = -2
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -59,7 +60,11 @@ class PromptCost(msgspec.Struct, frozen=True):
 
 
 def prompt_cost(
-    rows: Rows, weights: Sequence[float], cached: Mapping[str, Sequence[int]], book: Rulebook
+    rows: Rows,
+    weights: Sequence[float],
+    cached: Mapping[str, Sequence[int]],
+    book: Rulebook,
+    bills: Mapping[str, tuple[Replay, Tariff]] = MappingProxyType({}),
 ) -> PromptCost:
     """Price the prompts of `rows`.
 
@@ -68,37 +73,59 @@ def prompt_cost(
         weights: By model number, what our token counts are to be multiplied by.
         cached: By rule and row, cached tokens.
         book: Where the prices are.
+        bills: Of rules that charge by a price list of their own: what they did, and whose list that is.
     """
-    tariffs = _Tariffs(rows, book)
+    tariffs = Tariffs(rows, book)
     counted = tariffs.assign(tokens * weights[m] for tokens, m in zip(rows.prompt_tokens, rows.model, strict=True))
-    if not tariffs.used:
-        return PromptCost((), (), _unpriced(rows, counted))
-    costs: dict[str, list[_Paid]] = {}
-    if any(value != NONE for value in rows.reported_cached):
-        costs[REPORTED] = _reported(rows, tariffs)
+    paid: dict[str, tuple[Tariffs, list[_Paid]]] = {}
+    if tariffs.used and any(value != NONE for value in rows.reported_cached):
+        paid[REPORTED] = (tariffs, _reported(rows, tariffs))
     requests = [counted.count(number) for number in range(len(tariffs.used))]
     prompt = _sums(counted, rows.prompt_tokens, len(tariffs.used))
     for rule, values in cached.items():
-        hits = _sums(counted, values, len(tariffs.used))
-        costs[rule] = [
-            _Paid(count, tariff.rates.cost(n * weight), tariff.rates.cost(n * weight, hit * weight))
-            for tariff, count, n, hit in zip(tariffs.used, requests, prompt, hits, strict=True)
-            for weight in (weights[tariff.model],)
-        ]
-    models = [
-        ModelCost(rows.models[model], tariffs.prices(model), tuple(_costs(costs, tariffs.numbers(model))))
-        for model in dict.fromkeys(tariff.model for tariff in tariffs.used)
-    ]
-    totals = tuple(_costs(costs, range(len(tariffs.used))))
-    return PromptCost(totals, tuple(models), _unpriced(rows, counted) if NONE in counted else ())
+        if rule in bills:
+            paid[rule] = _billed(rows, weights, *bills[rule], book)
+        elif tariffs.used:
+            hits = _sums(counted, values, len(tariffs.used))
+            paid[rule] = (
+                tariffs,
+                [
+                    _Paid(count, tariff.rates.cost(n * weight), tariff.rates.cost(n * weight, hit * weight))
+                    for tariff, count, n, hit in zip(tariffs.used, requests, prompt, hits, strict=True)
+                    for weight in (weights[tariff.model],)
+                ],
+            )
+    paid = {rule: (own, costs) for rule, (own, costs) in paid.items() if own.used}
+    models = dict.fromkeys(tariff.model for own, _ in paid.values() for tariff in own.used)
+    return PromptCost(
+        tuple(_cost(rule, costs, range(len(costs))) for rule, (_, costs) in paid.items()),
+        tuple(_model_cost(rows, model, paid) for model in models),
+        _unpriced(rows, counted) if NONE in counted and len(bills) < len(cached) - 1 else (),
+    )
 
 
-class _Tariff(msgspec.Struct, frozen=True):
-    """A price as some requests pay it: `price` as listed, `rates` with the tier of the prompt's length."""
+def _billed(
+    rows: Rows, weights: Sequence[float], replay: Replay, tariff: Tariff, book: Rulebook
+) -> tuple[Tariffs, list[_Paid]]:
+    """Return the tariffs of a rule with a price list of its own, and what was paid by each."""
+    costs = request_costs(rows, weights, replay, tariff, book)
+    paid = [_Paid() for _ in costs.tariffs.used]
+    for number, plain, usd in zip(costs.numbers, costs.without_cache, costs.usd, strict=True):
+        if number != NONE:
+            one = paid[number]
+            paid[number] = _Paid(one.requests + 1, one.without_cache + plain, one.cost + usd)
+    return costs.tariffs, paid
 
-    model: int
-    price: Price
-    rates: Price
+
+def _model_cost(rows: Rows, model: int, paid: Mapping[str, tuple[Tariffs, list[_Paid]]]) -> ModelCost:
+    """Return what the prompts of one model cost under each rule that has a price for it."""
+    prices = {id(price): price for own, _ in paid.values() for price in own.prices(model)}
+    chosen = ((rule, costs, own.numbers(model)) for rule, (own, costs) in paid.items())
+    return ModelCost(
+        rows.models[model],
+        tuple(sorted(prices.values(), key=lambda price: (price.start is not None, price.start))),
+        tuple(_cost(rule, costs, numbers) for rule, costs, numbers in chosen if numbers),
+    )
 
 
 class _Paid(msgspec.Struct, frozen=True):
@@ -109,81 +136,7 @@ class _Paid(msgspec.Struct, frozen=True):
     cost: float = 0.0
 
 
-class _Tariffs:
-    """Numbers the tariffs that occur, and finds each request's."""
-
-    def __init__(self, rows: Rows, book: Rulebook) -> None:
-        self.used: list[_Tariff] = []
-        self._rows = rows
-        pairs: dict[tuple[int, int], int] = {}
-        both = zip(rows.model, rows.provider, strict=True)
-        uniform = len(rows.models) == len(rows.providers) == 1
-        self._column = bytes(len(rows)) if uniform else [pairs.setdefault(pair, len(pairs)) for pair in both]
-        """By row, the number of its pair of model and provider."""
-        found = [book.price_list(rows.models[m], rows.providers[p]) for m, p in pairs or {(0, 0): 0}]
-        self._lists = [
-            _Listed(self, model, prices) for (model, _), prices in zip(pairs or {(0, 0): 0}, found, strict=True)
-        ]
-
-    def assign(self, lengths: Iterable[float]) -> list[int]:
-        """Return by row the number of its tariff for a prompt of that length, -1 where there is no price."""
-        plain = [listed.plain for listed in self._lists]
-        numbers = [plain[pair] for pair in self._column]
-        if _DEPENDS in plain:
-            rows = zip(numbers, self._column, self._rows.start, lengths, strict=True)
-            numbers = [
-                self._lists[pair].number(start, length) if number == _DEPENDS else number
-                for number, pair, start, length in rows
-            ]
-        return numbers
-
-    def add(self, model: int, price: Price, rates: Price) -> int:
-        """Return the number of a new tariff."""
-        self.used.append(_Tariff(model, price, rates))
-        return len(self.used) - 1
-
-    def numbers(self, model: int) -> list[int]:
-        """Return the tariffs of a model."""
-        return [number for number, tariff in enumerate(self.used) if tariff.model == model]
-
-    def prices(self, model: int) -> tuple[Price, ...]:
-        """Return the prices that requests of a model paid, by rising start."""
-        prices = {id(tariff.price): tariff.price for tariff in self.used if tariff.model == model}
-        return tuple(sorted(prices.values(), key=lambda price: (price.start is not None, price.start)))
-
-
-class _Listed:
-    """The tariffs of one model at one provider."""
-
-    def __init__(self, tariffs: _Tariffs, model: int, found: PriceList | None) -> None:
-        self._tariffs = tariffs
-        self._model = model
-        self._prices = found.prices if found else ()
-        self._starts = found.starts if found else []
-        self._usual = found.position(math.nan) if found else NONE
-        self._bounds = [[tier.tokens for tier in price.above] for price in self._prices]
-        self._numbers: dict[tuple[int, int], int] = {}
-        depends = len(self._prices) > 1 or any(self._bounds) or any(start > -math.inf for start in self._starts)
-        self.plain = _DEPENDS if depends else self._number(0, -1) if found else NONE
-        """The tariff of every request; `_DEPENDS` where day or length matter."""
-
-    def number(self, start: float, length: float) -> int:
-        """Return the tariff of a request, -1 before the first known price."""
-        position = self._usual if start != start else bisect.bisect_right(self._starts, start) - 1
-        if position < 0:
-            return NONE
-        bounds = self._bounds[position]
-        return self._number(position, bisect.bisect_left(bounds, length) - 1 if bounds else -1)
-
-    def _number(self, position: int, tier: int) -> int:
-        number = self._numbers.get((position, tier))
-        if number is None:
-            price = self._prices[position]
-            number = self._numbers[position, tier] = self._tariffs.add(self._model, price, price.in_tier(tier))
-        return number
-
-
-def _reported(rows: Rows, tariffs: _Tariffs) -> list[_Paid]:
+def _reported(rows: Rows, tariffs: Tariffs) -> list[_Paid]:
     """Return by tariff what the prompts cost whose usage says prompt and cached tokens."""
     numbers = [
         NONE if prompt == NONE or cached == NONE else number
@@ -208,16 +161,15 @@ def _reported(rows: Rows, tariffs: _Tariffs) -> list[_Paid]:
     ]
 
 
-def _costs(paid: Mapping[str, Sequence[_Paid]], numbers: Sequence[int]) -> Iterable[Cost]:
-    """Yield the cost by rule over the tariffs of those numbers."""
-    for rule, by_tariff in paid.items():
-        chosen = [by_tariff[number] for number in numbers]
-        yield Cost(
-            rule,
-            sum(one.requests for one in chosen),
-            sum(one.without_cache for one in chosen),
-            sum(one.cost for one in chosen),
-        )
+def _cost(rule: str, paid: Sequence[_Paid], numbers: Sequence[int]) -> Cost:
+    """Return the cost under a rule over the tariffs of those numbers."""
+    chosen = [paid[number] for number in numbers]
+    return Cost(
+        rule,
+        sum(one.requests for one in chosen),
+        sum(one.without_cache for one in chosen),
+        sum(one.cost for one in chosen),
+    )
 
 
 def _sums(numbers: Sequence[int], values: Sequence[int], size: int) -> list[int]:

@@ -24,8 +24,8 @@ def cost_table(cost: PromptCost, estimated: Collection[str]) -> Table:
         for c in cost.totals
     ]
     note = (
-        "List prices of the standard tier, prompts only. Reported writes are charged where the provider charges them; "
-        "the rules count reads only."
+        "List prices, prompts only. Writes are charged as reported, and under the rules of providers as those charge "
+        "them, storage and service tiers too; the rules of engines count reads only, in the standard tier."
     )
     if any(model.model in estimated for model in cost.models):
         note += " Where token counts are estimates, so are the costs under the rules."

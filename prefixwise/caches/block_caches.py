@@ -6,7 +6,6 @@ blocks were there. A block behind the first missing one must be computed again, 
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from typing import Protocol
 
@@ -140,7 +139,8 @@ class TimeToLive:
         least = now - self._seconds
         hits = 0
         for block in blocks:
-            if since.get(block, -math.inf) < least:
+            came = since.get(block)
+            if came is None or came < least:  # a lifetime without end finds only what came
                 break
             hits += 1
         for block in blocks if self._refresh else blocks[hits:]:

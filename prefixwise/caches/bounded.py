@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Iterator
 
-from prefixwise.caches.block_caches import BlockCache
+from prefixwise.caches.block_caches import BlockCache, TimeToLive
 from prefixwise.caches.chain_replay import ChainReplay
-from prefixwise.caches.granular import check_grain, main_reason
-from prefixwise.caches.policy import Reason, Replay
+from prefixwise.caches.granular import GranularPolicy, SharedPolicy, check_grain, main_reason
+from prefixwise.caches.policy import Policy, Reason, Replay, Settled
+from prefixwise.caches.relaxation import Relaxation
 from prefixwise.caches.sharing import partition, sharing
 from prefixwise.caches.units import Units
 from prefixwise.corpus.rows import NONE, Rows
@@ -27,7 +29,7 @@ def namespaces(rows: Rows, fields: tuple[str, ...], size: int) -> Iterator[tuple
         yield row, parts[row] * size
 
 
-class BlockCachePolicy:
+class BlockCachePolicy(Settled):
     """A cache of single blocks, one a model; the last, unfilled block of a prompt is a block too.
 
     Args:
@@ -47,6 +49,14 @@ class BlockCachePolicy:
     def without_outputs(self) -> None:
         """Return None: answers do not enter these caches."""
         return
+
+    def relaxed(self, off: Relaxation) -> Policy:
+        """Return the same rule let off what takes its blocks, or its blocks altogether."""
+        if off.no_granularity:
+            return SharedPolicy(self.label, (), outputs=False)
+        if off.no_ttl if self._reason is Reason.EXPIRED else off.no_eviction:
+            return BlockCachePolicy(self.label, self._size, lambda: TimeToLive(math.inf, refresh=True), self._reason)
+        return self
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's."""
@@ -74,7 +84,7 @@ class BlockCachePolicy:
         return Replay(matched, reasons(rows, matched, sharing(rows).shared, self._reason))
 
 
-class BoundedChainPolicy:
+class BoundedChainPolicy(Settled):
     """vLLM's rule with a pool of `capacity` blocks a model.
 
     Args:
@@ -99,6 +109,13 @@ class BoundedChainPolicy:
         if not self._outputs:
             return None
         return BoundedChainPolicy(self._name, self._size, self._capacity, self._namespace, outputs=False)
+
+    def relaxed(self, off: Relaxation) -> Policy:
+        """Return the same rule let off its capacity, its blocks or its namespaces."""
+        if not (off.no_eviction or off.no_granularity):
+            namespace = () if off.one_namespace else self._namespace
+            return BoundedChainPolicy(self._name, self._size, self._capacity, namespace, self._outputs)
+        return GranularPolicy("vllm", "block", self._size, self._namespace, self._outputs).relaxed(off)
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's."""

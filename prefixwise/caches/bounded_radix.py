@@ -5,15 +5,16 @@ from __future__ import annotations
 from array import array
 
 from prefixwise.caches.bounded import namespaces, reasons
-from prefixwise.caches.granular import check_grain
-from prefixwise.caches.policy import Reason, Replay
+from prefixwise.caches.granular import GranularPolicy, check_grain
+from prefixwise.caches.policy import Policy, Reason, Replay, Settled
 from prefixwise.caches.radix_replay import RadixReplay
+from prefixwise.caches.relaxation import Relaxation
 from prefixwise.caches.sharing import sharing
 from prefixwise.caches.units import Runs
 from prefixwise.corpus.rows import NONE, Rows
 
 
-class BoundedRadixPolicy:
+class BoundedRadixPolicy(Settled):
     """SGLang's rule with a pool of `capacity` pages a model.
 
     Args:
@@ -44,6 +45,13 @@ class BoundedRadixPolicy:
         return BoundedRadixPolicy(
             self._name, self._page, self._capacity, self._eviction, self._namespace, outputs=False
         )
+
+    def relaxed(self, off: Relaxation) -> Policy:
+        """Return the same rule let off its capacity, its pages or its namespaces."""
+        if not (off.no_eviction or off.no_granularity):
+            namespace = () if off.one_namespace else self._namespace
+            return BoundedRadixPolicy(self._name, self._page, self._capacity, self._eviction, namespace, self._outputs)
+        return GranularPolicy("sglang", "page", self._page, self._namespace, self._outputs).relaxed(off)
 
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's pages."""

@@ -166,10 +166,13 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
         max_breakpoints: Markers a request may carry or writes it may make; `lookback_positions`: how far a marker
             looks back, itself included.
         total_includes_cached: Whether the reported input count includes cached tokens; None where not known.
-        isolation_control: What separates requests more finely than `scope`.
+        isolation_control: What separates requests more finely than `scope`; `separates`: the same as parts of a
+            request's namespace, `may_separate`: those of which that is not certain.
+        lookback_joins: Kinds of blocks (`tool_use`, `tool_result`) of which a run is one position.
         lookup: Of breakpoint caches with boundary lookup; `interval_tokens_by_model`: (pattern, tokens between
-            breakpoints) of those with fixed intervals.
-        readable_after: When others can read what a request writes.
+            breakpoints) of those with fixed intervals, `interval_tokens`: of the other models.
+        hidden_tokens_by_model: (pattern, tokens that the provider puts before the prompt and does not count).
+        readable_after: When others can read what a request writes; `build_delay_s`: how many seconds later that is.
         output_tokens_cached: Whether answers enter the cache.
         invalidation: What a change of one setting costs.
         service_tiers: (tier, factor on all prices).
@@ -197,9 +200,13 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     ttl_refresh_on_hit: bool | None = None
     max_breakpoints: int | None = None
     lookback_positions: int | None = None
+    lookback_joins: tuple[str, ...] = ()
     lookup: Lookup | None = None
+    interval_tokens: Band | None = None
     interval_tokens_by_model: tuple[tuple[str, Band], ...] = ()
+    hidden_tokens_by_model: tuple[tuple[str, Band], ...] = ()
     readable_after: Readable | None = None
+    build_delay_s: Band | None = None
     output_tokens_cached: bool | None = None
     invalidation: tuple[Invalidation, ...] = ()
     render_order: tuple[str, ...] = ()
@@ -207,6 +214,8 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     key_excludes: tuple[str, ...] = ()
     scope: str = ""
     isolation_control: str = ""
+    separates: tuple[str, ...] = ()
+    may_separate: tuple[str, ...] = ()
     usage: tuple[UsageFields, ...] = ()
     total_includes_cached: bool | None = None
     multipliers: Multipliers = Multipliers()
@@ -228,7 +237,11 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
 
     def interval(self, model: str) -> Band | None:
         """Return the tokens between two fixed breakpoints of `model`."""
-        return best_match(self.interval_tokens_by_model, model)
+        return best_match(self.interval_tokens_by_model, model) or self.interval_tokens
+
+    def hidden(self, model: str) -> Band | None:
+        """Return the tokens before the prompt of `model` that nobody counts."""
+        return best_match(self.hidden_tokens_by_model, model)
 
     def family_of(self, model: str) -> Family | None:
         """Return how prompts of `model` are matched."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from array import array
 
-from prefixwise.caches.policy import Reason, Replay
+from prefixwise.caches.policy import Policy, Reason, Replay, Settled
+from prefixwise.caches.relaxation import Relaxation
 from prefixwise.caches.sharing import sharing
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.rows import Rows
 
 
-class GranularPolicy:
+class GranularPolicy(Settled):
     """A cache of units of `unit` tokens, unbounded.
 
     Args:
@@ -41,6 +42,13 @@ class GranularPolicy:
             return None
         return GranularPolicy(self._name, self._unit_name, self._size, self._namespace, outputs=False)
 
+    def relaxed(self, off: Relaxation) -> Policy:
+        """Return the same rule let off its units or its namespaces; it has nothing else."""
+        namespace = () if off.one_namespace else self._namespace
+        if off.no_granularity:
+            return SharedPolicy(self.label, namespace, self._outputs)
+        return GranularPolicy(self._name, self._unit_name, self._size, namespace, self._outputs)
+
     def check(self, rows: Rows) -> None:
         """Raise UserError where the rows are a trace of coarser blocks than this rule's unit."""
         check_grain(rows, self._size, self.label, self._unit_name)
@@ -59,6 +67,44 @@ class GranularPolicy:
             if wide - hit > n - wide:
                 reason[row] = main_reason(first_seen=n - wide, granularity=shared - hit, isolated=wide - shared)
         return Replay(matched, reason)
+
+
+class SharedPolicy(Settled):
+    """A cache without units, room or time: whatever an earlier request had, to the token.
+
+    Args:
+        label: Of the rule that it is what is left of.
+        namespace: Parts of the namespace that separate requests.
+        outputs: Whether answers are cached.
+    """
+
+    unit: int | None = None
+
+    def __init__(self, label: str, namespace: tuple[str, ...], outputs: bool) -> None:
+        self.label = label
+        self._namespace = namespace
+        self._outputs = outputs
+
+    def without_outputs(self) -> SharedPolicy | None:
+        """Return the same rule with a cache that answers do not enter, None for one of that kind."""
+        return SharedPolicy(self.label, self._namespace, outputs=False) if self._outputs else None
+
+    def relaxed(self, off: Relaxation) -> Policy:
+        """Return the same rule let off its namespaces; it has nothing else."""
+        return SharedPolicy(self.label, () if off.one_namespace else self._namespace, self._outputs)
+
+    def check(self, rows: Rows) -> None:
+        """Do nothing: any rows can be counted."""
+
+    def replay(self, rows: Rows) -> Replay:
+        """Replay all rows in start order."""
+        own = sharing(rows, self._namespace, outputs=self._outputs).shared
+        wide = sharing(rows, outputs=self._outputs).shared
+        reason = bytearray(
+            main_reason(first_seen=n - all_, granularity=0, isolated=all_ - mine)
+            for mine, all_, n in zip(own, wide, rows.prompt_tokens, strict=True)
+        )
+        return Replay(own, reason)
 
 
 def check_grain(rows: Rows, unit: int, label: str, unit_name: str) -> None:

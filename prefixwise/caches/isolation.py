@@ -6,10 +6,12 @@ to know nothing of it, nor of namespaces, and a bounded cache still holds the en
 
 from __future__ import annotations
 
+import copy
 from array import array
 from collections.abc import Sequence
 
-from prefixwise.corpus.rows import COLUMNS, NONE, Rows
+from prefixwise.core.namespace import SHARED
+from prefixwise.corpus.rows import NONE, Rows
 from prefixwise.corpus.tree import ROOT, PrefixTree
 
 NOBODY = -1
@@ -24,19 +26,16 @@ def isolated_rows(rows: Rows, owner: Sequence[int], shared: Sequence[int] | None
         owner: By row, whose entries it makes and may use.
         shared: By node, whether all may use it; its ancestors must be shared too. None where nothing is.
     """
-    apart = len(set(owner)) > 1
-    growing = _Isolating(rows.tree, shared)
-    made = Rows(growing.tree if apart else rows.tree)
-    for name in COLUMNS:
-        setattr(made, name, getattr(rows, name))
-    if apart:
-        made.node = array("i", map(growing.copy, rows.node, owner))
-    if apart and any(node != NONE for node in rows.response_node):
-        made.response_node = array("i", map(growing.copy, rows.response_node, owner))
+    made = copy.copy(rows)
+    made.memo, made.namespaces = {}, [SHARED]
     made.namespace = array("i", bytes(4 * len(rows)))
-    for name in ("files", "models", "providers", "tenants", "sessions", "replicas", "families"):
-        setattr(made, name, getattr(rows, name))
-    made.param_sets, made.markers, made.bands = rows.param_sets, rows.markers, rows.bands
+    if len(set(owner)) > 1:
+        growing = _Isolating(rows.tree, shared)
+        made.tree = growing.tree
+        made.layouts = None  # they name nodes of the old tree
+        made.node = array("i", map(growing.copy, rows.node, owner))
+        if any(node != NONE for node in rows.response_node):
+            made.response_node = array("i", map(growing.copy, rows.response_node, owner))
     return made
 
 

@@ -38,14 +38,14 @@ def sharing(rows: Rows, fields: tuple[str, ...] = (), *, outputs: bool = True) -
     used = tuple(name for name in fields if any(getattr(space, name) is not None for space in rows.namespaces))
     key = (sharing, used, outputs and any(node != NONE for node in rows.response_node))
     if key not in rows.memo:
-        rows.memo[key] = _sharing(rows, *key[1:])
+        rows.memo[key] = shared_within(rows, partition(rows, used), outputs=key[2])
     found: Sharing = rows.memo[key]
     return found
 
 
-def _sharing(rows: Rows, fields: tuple[str, ...], outputs: bool) -> Sharing:
+def shared_within(rows: Rows, partitions: Sequence[int], *, outputs: bool = True) -> Sharing:
+    """Return what each prompt shares with any earlier one of its partition; `partitions` are numbers by row."""
     parent, depth = rows.tree.parent, rows.tree.depth
-    partitions = partition(rows, fields)
     times = rows.start_times()
     marked_in = array("i", [NONE]) * len(rows.tree)
     owner = array("i", [NONE]) * len(rows.tree)

@@ -19,12 +19,12 @@ from prefixwise.caches.rule_files import BAND_KEYS, Table, convert, resolved
 from prefixwise.caches.sources import Source
 from prefixwise.core.errors import UserError
 
-_BANDS = ("min_tokens", "granularity_tokens", "ttl_s")
+_BANDS = ("min_tokens", "granularity_tokens", "ttl_s", "interval_tokens", "build_delay_s")
+_BANDS_BY_MODEL = ("min_tokens_by_model", "interval_tokens_by_model", "hidden_tokens_by_model")
 _FIELDS = frozenset(System.__struct_fields__) - {"id", "overrides", "more", "usage", "total_includes_cached"}
 _USAGE = tuple(UsageFields.__struct_fields__[1:])
 _TABLE_KEYS = (
-    "min_tokens_by_model", "interval_tokens_by_model", "family_by_model", "ttl_options", "multipliers_exceptions",
-    "service_tiers", "invalidation",
+    *_BANDS_BY_MODEL, "family_by_model", "ttl_options", "multipliers_exceptions", "service_tiers", "invalidation",
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def system_of(
     for key in _TABLE_KEYS:
         if not isinstance(known.get(key, {}), dict):
             raise UserError(f"{where}.{key} must be a table", path)
-    for key in ("min_tokens_by_model", "interval_tokens_by_model"):
+    for key in _BANDS_BY_MODEL:
         by_model = known.get(key, {})
         known[key] = [(model, _band(value, path, f"{where}.{key}.{model}")) for model, value in by_model.items()]
     known["invalidation"] = [

@@ -149,7 +149,8 @@ def logs(
         salt=salt_field,
     )
     under = for_model(under or (), model_shape)
-    rules_are_known(under)
+    book = Rulebook(settings.rules)
+    rules_are_known(under, book)
     output = AuditOutput(
         threats=chosen_threats(select or (), ignore or ()),
         fail_on=None if exit_zero or fail_on == "never" else Level(fail_on or "error"),
@@ -174,6 +175,6 @@ def logs(
     )
     choose = chooser(tokenizer or (), chat_template or ())
     with read_twice(paths, reading, console, choose) as (corpus, again):
-        document = audit_logs(corpus, again, asked, output, Rulebook(settings.rules), write_whole)
+        document = audit_logs(corpus, again, asked, output, book, write_whole)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

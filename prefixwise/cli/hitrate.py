@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,13 @@ def hitrate(
     under: o.Under = None,
     model_shape: o.ModelShape = None,
     by: o.By = None,
+    fixes: Annotated[
+        bool, typer.Option("--fixes", help="Lint the log, apply each fix to its requests and count them again.")
+    ] = False,
+    per_request: Annotated[
+        Path | None,
+        typer.Option("--per-request", metavar="FILE", help="Write the accounts of each request as JSON Lines."),
+    ] = None,
     require: o.Require = None,
     rules: o.Rules = None,
     output_format: o.OutputFormat = "text",
@@ -47,21 +55,30 @@ def hitrate(
     Examples:
       prefixwise hitrate requests.jsonl
       prefixwise hitrate logs/ --under vllm:block=16 --under sglang --by tenant
+      prefixwise hitrate requests.jsonl --under anthropic --under openai:model=gpt-5.6
       prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
+      prefixwise hitrate requests.jsonl --under anthropic --fixes
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from msgspec.json import encode
+
+    from prefixwise.analyzers.accounts.accounted import accounted, each_request
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
+    from prefixwise.analyzers.lint.run import lint_log
+    from prefixwise.analyzers.rule import RULES
     from prefixwise.caches.capacity import for_model
     from prefixwise.caches.rulebook import Rulebook
     from prefixwise.cli.configuring import configurations
     from prefixwise.cli.console import Console
     from prefixwise.cli.emit import emit, parse_outputs
-    from prefixwise.cli.reading import read, read_options, refuse_overwriting
+    from prefixwise.cli.reading import read, read_options, read_twice, refuse_overwriting
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.condition import parse_condition
+    from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
+    from prefixwise.core.whole_files import write_whole
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
@@ -79,16 +96,29 @@ def hitrate(
         salt=salt_field,
     )
     under = for_model(under or (), model_shape)
-    check_arguments(under, by or ())
-    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     book = Rulebook(settings.rules)
-    refuse_overwriting([path for _, path in outputs.files], paths)
+    counts_blocks = check_arguments(under, by or (), book)
+    conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
+    if not fixes and any(condition.figure == "achievable_hit_rate" for condition in conditions):
+        raise UserError("the achievable hit rate is counted with the fixes", "--require", "add --fixes")
+    written = [per_request] if per_request is not None else []
+    refuse_overwriting([*(path for _, path in outputs.files), *written], paths)
     choose = chooser(tokenizer or (), chat_template or ())
-    corpus = read(paths, reading, console, choose)
+    shown = Excerpts(settings.excerpts)
+    asked = under, by or ()
+    if fixes:
+        with read_twice(paths, reading, console, choose, layouts=counts_blocks) as (corpus, again):
+            result = hit_rate(corpus, *asked, shown, book)
+            linted = lint_log(corpus, again, RULES.names(), book, shown)
+            found = accounted(corpus, *asked, book, (linted, again))
+    else:
+        corpus = read(paths, reading, console, choose, layouts=counts_blocks)
+        result = hit_rate(corpus, *asked, shown, book)
+        found = accounted(corpus, *asked, book)
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
-    shown = Excerpts(settings.excerpts)
-    result = hit_rate(corpus, under, by or (), shown, book)
-    document = hit_rate_report(corpus, result, conditions, shown)
+    if per_request is not None:
+        write_whole(per_request, b"".join(encode(one) + b"\n" for one in each_request(corpus, found.accounts)))
+    document = hit_rate_report(corpus, result, conditions, shown, found)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

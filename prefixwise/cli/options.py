@@ -94,7 +94,7 @@ Under = Annotated[
     typer.Option(
         "--under",
         metavar="RULE",
-        help="Count under this cache's rule, such as vllm:block=16,capacity=40GiB. May be repeated.",
+        help="Count under this cache's rule: vllm:block=16,capacity=40GiB, anthropic, openai:model=o3, … Repeatable.",
     ),
 ]
 ModelShape = Annotated[

@@ -64,16 +64,19 @@ def places_of(said: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def read(paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer) -> Corpus:
-    """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns."""
+def read(
+    paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer, *, layouts: bool = False
+) -> Corpus:
+    """Read `paths` with progress on stderr, counting with the tokenizers that `choose` returns; `layouts` if asked."""
     from prefixwise.corpus.index import CorpusIndex
+    from prefixwise.corpus.layouts import Layouts
 
-    return _read(paths, options, console, CorpusIndex(choose), standard_input())
+    return _read(paths, options, console, CorpusIndex(choose, layouts=Layouts() if layouts else None), standard_input())
 
 
 @contextmanager
 def read_twice(
-    paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer
+    paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer, *, layouts: bool = False
 ) -> Iterator[tuple[Corpus, Again]]:
     """Yield (corpus with outlines, what reads the same requests again); the input is at hand until the block ends."""
     import gc
@@ -81,10 +84,12 @@ def read_twice(
 
     from prefixwise.corpus.again import kept, requests_again
     from prefixwise.corpus.index import CorpusIndex
+    from prefixwise.corpus.layouts import Layouts
     from prefixwise.corpus.outlines import Outlines
 
     with kept(paths, standard_input()) as stdin:
-        corpus = _read(relative(paths), options, console, CorpusIndex(choose, Outlines()), stdin)
+        index = CorpusIndex(choose, Outlines(), Layouts() if layouts else None)
+        corpus = _read(relative(paths), options, console, index, stdin)
         files = [file.path for file in corpus.inputs]
         gc.disable()  # as for the first reading
         try:

@@ -119,7 +119,8 @@ class Request(msgspec.Struct, gc=False):
 
     Attributes:
         api: Name of the body's API (`openai-chat`, `anthropic-messages`, …).
-        params: Raw JSON of the parameters that enter the cache key, by name.
+        params: Raw JSON of the parameters that enter the cache key, by name; `controls`: of what the request asks of
+            the cache, which does not enter it.
         response: Raw JSON of what the log holds of the answer, empty where that is nothing.
         has_reply: Whether that holds the answer itself, not only its cost.
         automatic: TTL in seconds where the provider is asked to place a marker at the end by itself, else None.
@@ -152,6 +153,7 @@ class Request(msgspec.Struct, gc=False):
     id: str = ""
     marks: int = 0
     raw: bytes = b""
+    controls: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def ref(self) -> Ref:

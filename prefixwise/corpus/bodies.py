@@ -61,6 +61,9 @@ _namespace_values = operator.attrgetter(
     "cache_salt", "prompt_cache_key", "lora_path", "extra_key", "prompt_cache_isolation_key"
 )
 _NO_PARTS = (None,) * 5
+CACHE_CONTROLS = ("prompt_cache_options", "prompt_cache_retention")
+"""What a request to OpenAI asks of the cache."""
+cache_controls = operator.attrgetter(*CACHE_CONTROLS)
 _telling_values = operator.attrgetter(
     "system", "anthropic_version", "response_format", "functions", "max_completion_tokens"
 )

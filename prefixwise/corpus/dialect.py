@@ -17,7 +17,8 @@ class Draft(msgspec.Struct, gc=False):
     """What a body alone says of a request; the reader adds what stands around the body.
 
     `tenant` and `session` are those the body itself names (`user`, `metadata.session_id`, …); `automatic` is the TTL
-    in seconds where the provider is asked to place a marker at the end by itself.
+    in seconds where the provider is asked to place a marker at the end by itself; `controls` are wishes to the cache
+    that do not enter its key.
     """
 
     model: str
@@ -28,6 +29,7 @@ class Draft(msgspec.Struct, gc=False):
     session: str = ""
     opens_reply: bool = True
     automatic: float | None = None
+    controls: tuple[tuple[str, bytes], ...] = ()
 
 
 class Dialect(msgspec.Struct, frozen=True):

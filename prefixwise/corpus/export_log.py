@@ -159,6 +159,7 @@ def _assemble(path: str, number: int, line: int, dialect: Dialect, draft: Draft,
         draft.automatic,
         call.id,
         call.marks | (Mark.REST_ONLY if call.usage is not None and call.usage.rest_only else 0),
+        controls=draft.controls,
     )
 
 

@@ -6,6 +6,7 @@ before is one look-up. Only new items are decoded, rendered and tokenised.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from prefixwise.corpus.dialect import SHAPE_ERRORS, answer_ids, reply_turn
 from prefixwise.corpus.families import Families
 from prefixwise.corpus.items import HEAD_KINDS, HEAD_ROLES, Items, Vocabulary, turn_of
 from prefixwise.corpus.joins import Joins, KnownCall
+from prefixwise.corpus.layouts import Layouts
 from prefixwise.corpus.outlines import Beside, Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.rows import NONE, Row, Rows
@@ -41,11 +43,18 @@ class CorpusIndex:
     Args:
         choose_tokenizer: Finds the tokenizer of a model.
         outlines: Filled with the items of each request, where an analysis needs them.
+        layouts: Filled with the blocks of each prompt, where an analysis needs them.
     """
 
-    def __init__(self, choose_tokenizer: ChooseTokenizer = choose, outlines: Outlines | None = None) -> None:
+    def __init__(
+        self,
+        choose_tokenizer: ChooseTokenizer = choose,
+        outlines: Outlines | None = None,
+        layouts: Layouts | None = None,
+    ) -> None:
         self.tree = TokenTree()
         self.rows = Rows(self.tree)
+        self.rows.layouts = layouts
         self.vocabularies: dict[str, Vocabulary] = {}
         self.tokenizers: dict[str, tuple[Exactness, str, str]] = {}
         """By model: how far its counts can be trusted, the tokenizer's name, and its note."""
@@ -53,18 +62,30 @@ class CorpusIndex:
         self._models: dict[tuple[str, str], tuple[Vocabulary, int, int]] = {}
         self._framed: set[int] = set()
         self.outlines = outlines
-        self._items = Items(self.tree, outlines)
+        self._items = Items(self.tree, outlines, layouts)
         self._walked: dict[int, int] = {}
         self.families = Families()
         self._heads: dict[tuple[int, ...], Head] = {}
         self._namespaces = {SHARED: 0}
         self._param_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
+        self._control_sets: dict[tuple[tuple[str, bytes], ...], int] = {(): 0}
         self._taken: list[Taken] = []
         self._joins = Joins(self.rows)
 
-    def fresh(self) -> CorpusIndex:
+    def fresh(self, outlines: Outlines | None = None) -> CorpusIndex:
         """Return an empty index that finds tokenizers as this one does."""
-        return CorpusIndex(self._choose)
+        return CorpusIndex(self._choose, outlines)
+
+    def variant(self) -> CorpusIndex:
+        """Return an index without rows that shares this one's tree, items and names.
+
+        What it takes in costs only the text that is new to both.
+        """
+        other = copy.copy(self)
+        other.rows = self.rows.emptied()
+        other.outlines = None
+        other._taken, other._joins = [], Joins(other.rows)
+        return other
 
     @property
     def joined(self) -> int:
@@ -134,6 +155,7 @@ class CorpusIndex:
                 request.marks,
                 request.api,
                 None if self.outlines is None else Beside.of(request, heads, len(items) - heads),
+                request.controls,
             )
         )
         if len(self._taken) >= _RUN or self._items.bytes_queued > _RUN_BYTES:
@@ -192,6 +214,8 @@ class CorpusIndex:
                 self.rows.bands.pop(number, None)
                 continue
             made.append(row)
+            if self.rows.layouts is not None:
+                self.rows.layouts.add_row(taken, self._walked, self.tree)
             if self.outlines is not None and taken.beside is not None:
                 rest = taken.rest[:-1] if taken.opened else taken.rest
                 self.outlines.add_row(taken.head.items, rest, taken.reply, taken.beside)
@@ -236,6 +260,7 @@ class CorpusIndex:
             rows.replicas.number(taken.replica),
             0 if taken.namespace is SHARED else _number(self._namespaces, rows.namespaces, taken.namespace),
             _number(self._param_sets, rows.param_sets, taken.params),
+            _number(self._control_sets, rows.control_sets, taken.controls) if taken.controls else 0,
             NONE if usage.prompt_tokens is None else usage.prompt_tokens,
             NONE if usage.cached_tokens is None else usage.cached_tokens,
             NONE if usage.cache_write_tokens is None else usage.cache_write_tokens,

@@ -18,6 +18,7 @@ import msgspec
 from prefixwise.core.request import Section, Turn
 from prefixwise.corpus.dialect import DIALECTS, SHAPE_ERRORS
 from prefixwise.corpus.exporter_marks import marks_of
+from prefixwise.corpus.layouts import Layouts
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
 from prefixwise.corpus.template import AssumedTemplate
@@ -67,7 +68,7 @@ class Special(msgspec.Struct, frozen=True):
 class Items:
     """All items of a corpus, by number. What `add` queues has segments once `render` has run."""
 
-    def __init__(self, tree: TokenTree, outlines: Outlines | None = None) -> None:
+    def __init__(self, tree: TokenTree, outlines: Outlines | None = None, layouts: Layouts | None = None) -> None:
         self.segments: list[tuple[int, ...]] = []
         self.is_head = bytearray()
         self.special: dict[int, Special] = {}
@@ -76,6 +77,7 @@ class Items:
         self.bytes_queued = 0
         """Raw bytes of the items that wait for `render`."""
         self.outlines = outlines
+        self.layouts = layouts
         self._tree = tree
         self._queue: list[tuple[int, Vocabulary, Turn]] = []
 
@@ -132,6 +134,9 @@ class Items:
             self.marks[item] = marks
         if self.outlines is not None:
             self.outlines.add_item(item, turn)
+        if self.layouts is not None:
+            tail = 0 if turn.role is None else len(vocabulary.template.end) // BYTES_PER_ID
+            self.layouts.add_item(item, where[1], turn, tail)
         return item
 
     def add(self, vocabulary: Vocabulary, turn: Turn, is_head: bool = False) -> int:
@@ -190,6 +195,7 @@ class Items:
         """Render a turn of several parts; short pieces are joined into one segment, cut lines stay shared."""
         segments: list[int] = []
         markers: list[tuple[int, float]] = []
+        ends: list[int] = []
         pending = bytearray()
         tokens = 0
         pieces = vocabulary.template.pieces(turn)
@@ -204,12 +210,15 @@ class Items:
                 ids = piece.ids or self._encode(vocabulary, piece.text)
                 pending += ids
                 tokens += len(ids) // BYTES_PER_ID
-            last_of_part = piece.part >= 0 and (index + 1 == len(pieces) or pieces[index + 1].part != piece.part)
-            if last_of_part and (marker := turn.parts[piece.part].marker) is not None:
-                markers.append((tokens, marker))
+            if piece.part >= 0 and (index + 1 == len(pieces) or pieces[index + 1].part != piece.part):
+                ends.append(tokens)
+                if (marker := turn.parts[piece.part].marker) is not None:
+                    markers.append((tokens, marker))
         if pending:
             segments.append(self._tree.add_segment(bytes(pending)))
         self.segments[item] = tuple(segments)
+        if self.layouts is not None:
+            self.layouts.add_blocks(item, turn, ends)
         band = _band(turn)
         if markers or band != (0, 0):
             self.special[item] = Special(tuple(markers), band)

@@ -5,9 +5,10 @@ Columns, not objects: a million requests are about 110 MB, and a replay touches 
 
 from __future__ import annotations
 
+import copy
 import math
 from array import array
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from prefixwise.core.namespace import SHARED, Namespace
 from prefixwise.core.request import Ref
 from prefixwise.core.times import ABSENT
+from prefixwise.corpus.layouts import Layouts
 from prefixwise.corpus.tree import PrefixTree
 
 NONE = -1
@@ -68,6 +70,7 @@ class Row(msgspec.Struct, gc=False):
     replica: int = 0
     namespace: int = 0
     param_set: int = 0
+    control_set: int = 0
     reported_prompt: int = NONE
     reported_cached: int = NONE
     reported_written: int = NONE
@@ -81,6 +84,19 @@ class Row(msgspec.Struct, gc=False):
 
 COLUMNS = Row.__struct_fields__
 FLOAT_COLUMNS = ("start", "end", "ttft")
+PROMPT_COLUMNS = (
+    "node",
+    "response_node",
+    "prompt_tokens",
+    "answer_tokens",
+    "tools_end",
+    "system_end",
+    "model",
+    "namespace",
+    "param_set",
+    "control_set",
+)
+"""What a request asks for, and not what came of it."""
 
 
 class Rows:
@@ -93,6 +109,7 @@ class Rows:
             has KV.
         tools_end, system_end: Depth at which tools, and tools and system, end in cache order.
         param_set: Which set of key parameters (`param_sets`).
+        control_set: Which set of wishes to the cache (`control_sets`).
         reported_prompt, reported_cached, reported_written, reported_output: The log's own usage, -1 where absent.
         reported_written_long: Of the written tokens, those for longer than the provider's usual time (Anthropic's
             1 h, OpenAI's 12 h); -1 where the log does not split them.
@@ -100,6 +117,9 @@ class Rows:
         start, end: Seconds since the epoch, NaN where absent; `ttft`: seconds.
         markers: By row: (depth, TTL in seconds) of each cache marker, in order.
         bands: By row: (fewer, more) tokens that media of unknown size may add.
+        layouts: The blocks of each prompt, where they were asked for.
+        token_factors: By model number, what our counts are to be multiplied by to be its provider's, where it is not
+            1: limits of a provider are in its own tokens.
     """
 
     file: array[int]
@@ -119,6 +139,7 @@ class Rows:
     replica: array[int]
     namespace: array[int]
     param_set: array[int]
+    control_set: array[int]
     reported_prompt: array[int]
     reported_cached: array[int]
     reported_written: array[int]
@@ -138,8 +159,11 @@ class Rows:
         self.families = Names()
         self.namespaces: list[Namespace] = [SHARED]
         self.param_sets: list[tuple[tuple[str, bytes], ...]] = [()]
+        self.control_sets: list[tuple[tuple[str, bytes], ...]] = [()]
         self.markers: dict[int, tuple[tuple[int, float], ...]] = {}
         self.bands: dict[int, tuple[int, int]] = {}
+        self.layouts: Layouts | None = None
+        self.token_factors: dict[int, float] = {}
         self.memo: dict[Hashable, Any] = {}
         """What analyses keep with the rows; emptied when rows are added."""
         self._adders: tuple[Callable[[Any], None], ...] = tuple(getattr(self, name).append for name in COLUMNS)
@@ -158,6 +182,57 @@ class Rows:
         self.memo.clear()
         for add, value in zip(self._adders, msgspec.structs.astuple(row)):  # noqa: B905 - this is the hot loop
             add(value)
+
+    def emptied(self) -> Rows:
+        """Return rows of the same tree and names, of which there are none yet."""
+        other = copy.copy(self)
+        for name in COLUMNS:
+            setattr(other, name, array("d" if name in FLOAT_COLUMNS else "i"))
+        other.markers, other.bands, other.memo = {}, {}, {}
+        other.layouts = None if self.layouts is None else self.layouts.emptied()
+        other._adders = tuple(getattr(other, name).append for name in COLUMNS)
+        return other
+
+    def grown(self) -> None:
+        """Forget what was worked out on a smaller tree."""
+        self.memo.clear()
+        if self.layouts is not None:
+            self.layouts.forget_nodes()
+
+    def replaced(self, changed: Mapping[int, int], other: Rows) -> Rows:
+        """Return these rows with other prompts in some places.
+
+        Args:
+            changed: By row of these: the row of `other` whose prompt, namespace and markers it has instead.
+            other: Rows of the same tree and names.
+        """
+        made = copy.copy(self)
+        made.memo = {}
+        for name in PROMPT_COLUMNS:
+            column = array("i", getattr(self, name))
+            values = getattr(other, name)
+            for row, instead in changed.items():
+                column[row] = values[instead]
+            setattr(made, name, column)
+        made.markers, made.bands = dict(self.markers), dict(self.bands)
+        for noted, others in ((made.markers, other.markers), (made.bands, other.bands)):
+            _exchange(noted, others, changed)
+        if self.layouts is not None and other.layouts is not None:
+            made.layouts = self.layouts.replaced(changed, other.layouts)
+        return made
+
+    def by_replica(self) -> Rows:
+        """Return these rows with a model of its own for each model on each replica, as nothing is shared between."""
+        made = copy.copy(self)
+        made.memo, made.models, made.model = {}, Names(), array("i")
+        numbers: dict[tuple[int, int], int] = {}
+        for pair in zip(self.model, self.replica, strict=True):
+            if pair not in numbers:
+                numbers[pair] = made.models.append(self.models[pair[0]])
+            made.model.append(numbers[pair])
+        factors = self.token_factors
+        made.token_factors = {number: factors[model] for (model, _), number in numbers.items() if model in factors}
+        return made
 
     def ref(self, row: int) -> Ref:
         """Return where the record of `row` stands."""
@@ -185,6 +260,14 @@ class Rows:
         names: Names = getattr(self, GROUPS[field])
         column: array[int] = getattr(self, field)
         return column, names
+
+
+def _exchange(noted: dict[int, Any], others: Mapping[int, Any], changed: Mapping[int, int]) -> None:
+    """Replace what is noted of some rows by what is noted of others."""
+    for row, instead in changed.items():
+        noted.pop(row, None)
+        if instead in others:
+            noted[row] = others[instead]
 
 
 GROUPS = {

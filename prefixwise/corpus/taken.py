@@ -14,7 +14,8 @@ from prefixwise.corpus.whole_prompts import Place
 class Head(msgspec.Struct, gc=False):
     """The leading items of a prompt (tools and system), shared by most requests of an application.
 
-    `node` is where it ends, -1 until it has been walked; `tools` counts the tool items among its items.
+    `node` is where it ends, -1 until it has been walked, and `layout` what layout it has; `tools` counts the tool
+    items among its items.
     """
 
     items: tuple[int, ...]
@@ -22,6 +23,7 @@ class Head(msgspec.Struct, gc=False):
     family: int
     node: int = -1
     tools_end: int = 0
+    layout: int = -1
 
 
 class Taken(msgspec.Struct, gc=False):
@@ -57,3 +59,4 @@ class Taken(msgspec.Struct, gc=False):
     marks: int
     api: str
     beside: Beside | None
+    controls: tuple[tuple[str, bytes], ...]

@@ -12,14 +12,15 @@ import msgspec
 from prefixwise.core.request import Part, Request, Turn
 from prefixwise.corpus.corpus import Corpus, read_corpus
 from prefixwise.corpus.dialect import DIALECTS
+from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.reader import Broken, ReadOptions, reader_for
 from prefixwise.corpus.sources import open_plain
 
 
-def corpus_of(*records: Any) -> Corpus:
+def corpus_of(*records: Any, index: CorpusIndex | None = None) -> Corpus:
     """Return the corpus of a log of these records (JSON values, or lines as they are)."""
     lines = [record if isinstance(record, bytes) else json.dumps(record).encode() for record in records]
-    return read_corpus(["-"], stdin=io.BufferedReader(io.BytesIO(b"\n".join(lines))))
+    return read_corpus(["-"], stdin=io.BufferedReader(io.BytesIO(b"\n".join(lines))), index=index)
 
 
 def read(path: Path, **options: Any) -> tuple[list[Request], list[Broken], Any]:

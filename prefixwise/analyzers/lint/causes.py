@@ -34,8 +34,15 @@ _MANY = 0.3
 _LARGE = 50_000
 
 
-def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Finding]:
-    """Return one finding a cause, the costliest first.
+class Cause(msgspec.Struct, frozen=True):
+    """A finding, and the claims that it stands for, by start of their requests."""
+
+    finding: Finding
+    claims: list[Claim]
+
+
+def causes(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Cause]:
+    """Return one cause for all claims of one kind on one place of an application, the costliest first.
 
     Args:
         log: What the claims are about.
@@ -49,8 +56,13 @@ def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Find
         harmless = claim.severity is Severity.INFO
         grouped.setdefault((claim.rule, application, claim.where, cause, harmless), []).append(claim)
     exposed = _exposed(log)
-    found = [_finding(log, group, exposed, excerpts) for group in grouped.values()]
-    return sorted(found, key=_costliest_first)
+    found = [Cause(_finding(log, group, exposed, excerpts), group) for group in grouped.values()]
+    return sorted(found, key=lambda cause: _costliest_first(cause.finding))
+
+
+def findings(log: Log, claims: Iterable[Claim], excerpts: Excerpts) -> list[Finding]:
+    """Return the findings of `causes` alone."""
+    return [cause.finding for cause in causes(log, claims, excerpts)]
 
 
 def _costliest_first(finding: Finding) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -16,10 +16,10 @@ from prefixwise.analyzers.lint.blocks import last_name
 from prefixwise.analyzers.lint.claimed import once
 from prefixwise.analyzers.lint.claims import Around, Claim
 from prefixwise.analyzers.lint.documents import Document, Entry
-from prefixwise.analyzers.lint.mending import entries_of, mended_texts, with_items, with_sections
+from prefixwise.analyzers.lint.mending import entries_of, mended_texts, read, with_items, with_sections
 from prefixwise.analyzers.lint.raw_values import with_value
 from prefixwise.core.pointer import parse_pointer
-from prefixwise.core.request import Part, Request
+from prefixwise.core.request import Part, Request, Section
 
 _TAIL = 64
 _NUMBERS = re.compile(r"\d+")
@@ -89,15 +89,11 @@ def with_moved_values(request: Request, claims: Sequence[Claim], *, told: bool =
         claims: What is known of the values.
         told: Whether they are said in the newest message, or left out.
     """
-    places = _places(claims)
-    if not places:
+    taker = _taker(claims)
+    if not taker.places:
         return None
     notes: list[str] = []
-    sections = []
-    for section in request.sections:
-        entries = entries_of(request, section)
-        sections.append(with_items(section, [mended_texts(e, _taking(e, places, notes)) for e in entries]))
-    mended = with_sections(request, sections)
+    mended = with_sections(request, [taker.of_section(request.api, section, notes) for section in request.sections])
     note = "\n".join(notes)
     return with_notes(mended, _history(request, claims), note) if note and told else mended
 
@@ -139,21 +135,48 @@ def shape_of(pointer: str) -> str:
     return _INDEX.sub("*", pointer)
 
 
-def _taking(entry: Entry, places: Sequence[Around], notes: list[str]) -> Callable[[Part, str], str]:
-    """Return what takes the values out of a text of an item and adds them to `notes`."""
+class _Taker:
+    """Takes values out of items; the messages of a conversation come again with every request, and are remembered."""
 
-    def take(part: Part, text: str) -> str:
-        shape = shape_of(entry.pointer + part.pointer)
-        ours = tuple(p for p in places if shape == p.field or (part.is_json and p.field.startswith(shape)))
-        if not ours:
-            return text
-        kept = "".join(_NOTE.findall(text))
-        rest, note = taken_out(_NOTE.sub("", text), ours)
-        if note:
-            notes.append(note)
-        return rest + kept
+    def __init__(self, places: tuple[Around, ...]) -> None:
+        self.places = places
+        self._known: dict[tuple[str, str, str, bytes], tuple[bytes, tuple[str, ...]]] = {}
 
-    return take
+    def of_section(self, api: str, section: Section, notes: list[str]) -> Section:
+        """Return a section without the values, which are added to `notes`; the same one where it has none."""
+        shape = shape_of(section.item_pointer(0))
+        raws = [*map(bytes, section.raw_items())]
+        items = []
+        for raw in raws:
+            key = (api, section.kind, shape, raw)
+            known = self._known.get(key)
+            if known is None:
+                known = self._known[key] = self._of_item(*key)
+            items.append(known[0])
+            notes += known[1]
+        return section if items == raws else with_items(section, items)
+
+    def _of_item(self, api: str, kind: str, shape: str, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+        entry = Entry(kind, shape, raw, read(api, kind, raw))
+        notes: list[str] = []
+
+        def take(part: Part, text: str) -> str:
+            at = shape_of(shape + part.pointer)
+            ours = tuple(p for p in self.places if at == p.field or (part.is_json and p.field.startswith(at)))
+            if not ours:
+                return text
+            kept = "".join(_NOTE.findall(text))
+            rest, note = taken_out(_NOTE.sub("", text), ours)
+            if note:
+                notes.append(note)
+            return rest + kept
+
+        return mended_texts(entry, take), tuple(notes)
+
+
+@once
+def _taker(claims: Sequence[Claim]) -> _Taker:
+    return _Taker(_places(claims))
 
 
 def _history(request: Request, claims: Sequence[Claim]) -> dict[int, str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from prefixwise.analyzers.lint.causes import findings
+from prefixwise.analyzers.lint.causes import Cause, causes
 from prefixwise.analyzers.lint.claims import Claim
 from prefixwise.analyzers.lint.compared import Compared
 from prefixwise.analyzers.lint.conversations import conversations
@@ -31,6 +31,7 @@ class Linted(msgspec.Struct, frozen=True):
     values: LintValues
     pairs: list[Compared]
     claims: list[Claim]
+    causes: list[Cause]
 
 
 def lint_log(
@@ -59,7 +60,8 @@ def lint_log(
     log = Log(corpus, outlines, conversations(corpus.rows, outlines), book or Rulebook())
     explained = explain(log, again)
     claims = [claim for claim in explained.claims if claim.rule in wanted]
-    found = tuple(findings(log, claims, excerpts))
+    caused = causes(log, claims, excerpts)
+    found = tuple(cause.finding for cause in caused)
     values = LintValues(
         inputs=_inputs(log),
         findings=found,
@@ -67,7 +69,7 @@ def lint_log(
         suppressed=(),
         summary=lint_summary(found),
     )
-    return Linted(log, values, explained.pairs, explained.claims)
+    return Linted(log, values, explained.pairs, explained.claims, caused)
 
 
 def _inputs(log: Log) -> tuple[LintInput, ...]:

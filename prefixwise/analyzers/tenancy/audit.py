@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from prefixwise.analyzers.hitrate import rules_for
+from prefixwise.analyzers.hitrate import every_rule, rules_for
 from prefixwise.analyzers.tenancy.asked import AuditAsked
 from prefixwise.analyzers.tenancy.exposure import Exposure, Pair, Served, exposure, pairs, span_of
 from prefixwise.analyzers.tenancy.framing import end_of_framing
@@ -20,7 +20,7 @@ from prefixwise.analyzers.tenancy.shared_nodes import NodeClass, SharedNodes, sh
 from prefixwise.analyzers.weights import factors, model_tokens
 from prefixwise.caches.facts import Kind, System
 from prefixwise.caches.isolation import isolated_rows
-from prefixwise.caches.policy import Policy, parse_policy
+from prefixwise.caches.policy import POLICIES, Policy, parse_policy
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.caches.sharing import Sharing, sharing
 from prefixwise.core.excerpt import excerpt
@@ -55,7 +55,8 @@ class Audit:
         self.rows: Rows = corpus.rows
         self.names = Pseudonyms(asked.key, hide_tenants=asked.pseudonyms)
         self.times = self.rows.start_times()
-        self.policies: list[Policy] = rules_for(self.rows, self._specs())
+        self.rows.token_factors = {number: weight for number, weight in enumerate(self.weights) if weight != 1.0}
+        self.policies: list[Policy] = rules_for(self.rows, self._specs(), book)
         self.served = Served(self._unit())
         self._systems: dict[tuple[int, int], System | None] = {}
 
@@ -158,7 +159,7 @@ class Audit:
         name, _, rest = own.partition(":")
         if name == "ttl":
             return [float(dict(item.split("=") for item in rest.split(","))["seconds"])] * len(self.rows)
-        if self.asked.under:
+        if self.asked.under and name in POLICIES.names():
             return [math.inf] * len(self.rows)
         return [self._fact_of_lifetime(row) for row in range(len(self.rows))]
 
@@ -381,7 +382,7 @@ class Audit:
         return sharing(self.rows)
 
 
-def rules_are_known(specs: Sequence[str]) -> None:
+def rules_are_known(specs: Sequence[str], book: Rulebook) -> None:
     """Raise UserError for a rule that does not exist."""
-    for spec in specs:
-        parse_policy(spec)
+    for spec in every_rule(specs, book):
+        parse_policy(spec, book)

@@ -11,7 +11,7 @@ import msgspec
 
 from prefixwise.analyzers.prompt_cost import prompt_cost
 from prefixwise.caches.isolation import isolated_rows
-from prefixwise.caches.policy import Policy
+from prefixwise.caches.policy import Policy, Replay
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.corpus.rows import NONE, Rows
 from prefixwise.stats.theil_sen import theil_sen
@@ -105,35 +105,38 @@ def prices_of_isolation(
         (Isolation.SHARED, owners, shared),
         (Isolation.TENANT, owners, None),
     )
-    hits: dict[str, dict[Isolation, array[int]]] = {policy.label: {} for policy in policies}
+    done: dict[str, dict[Isolation, Replay]] = {policy.label: {} for policy in policies}
     for isolation, owner, in_common in ways:
         own = isolated_rows(rows, owner, in_common)  # one at a time: each is as large as the log's own tree, or larger
         for policy in policies:
-            hits[policy.label][isolation] = policy.replay(own).matched
+            done[policy.label][isolation] = policy.replay(own)
     found = []
-    for label, matched in hits.items():
-        matched[Isolation.REQUEST] = array("i", bytes(4 * len(rows)))  # nothing is ever found again
-        found.extend(_priced(rows, label, matched, weights, book, speed))
+    for policy in policies:
+        replays = done[policy.label]
+        replays[Isolation.REQUEST] = Replay(array("i", bytes(4 * len(rows))), bytearray(len(rows)))  # finds nothing
+        found.extend(_priced(rows, policy, replays, weights, book, speed))
     return Prices(tuple(found), speed)
 
 
 def _priced(
     rows: Rows,
-    rule: str,
-    hits: dict[Isolation, array[int]],
+    policy: Policy,
+    replays: dict[Isolation, Replay],
     weights: Sequence[float],
     book: Rulebook,
     speed: Speed | None,
 ) -> list[Priced]:
-    cost = prompt_cost(rows, weights, {isolation.value: matched for isolation, matched in hits.items()}, book)
+    hits = {isolation.value: replay.matched for isolation, replay in replays.items()}
+    bills = {isolation.value: (replay, policy.tariff) for isolation, replay in replays.items()}
+    cost = prompt_cost(rows, weights, hits, book, bills if policy.tariff.provider else {})
     usd = {total.rule: total.cost_usd for total in cost.totals}
     factors = [weights[model] for model in rows.model]
     prompt = round(sum(n * factor for n, factor in zip(rows.prompt_tokens, factors, strict=True)))
     made = []
-    for isolation, matched in hits.items():
-        cached = round(sum(n * factor for n, factor in zip(matched, factors, strict=True)))
+    for isolation, replay in replays.items():
+        cached = round(sum(n * factor for n, factor in zip(replay.matched, factors, strict=True)))
         seconds = None if speed is None else (prompt - cached) * speed.seconds_per_token
-        made.append(Priced(rule, isolation, prompt, cached, usd.get(isolation.value), seconds))
+        made.append(Priced(policy.label, isolation, prompt, cached, usd.get(isolation.value), seconds))
     return made
 
 

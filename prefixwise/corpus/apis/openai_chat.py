@@ -10,7 +10,9 @@ from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.request import Part, Section, Turn
 from prefixwise.corpus.bodies import (
+    CACHE_CONTROLS,
     MessagesBody,
+    cache_controls,
     is_given,
     key_params,
     messages_telltale,
@@ -47,6 +49,8 @@ class Body(MessagesBody):
     reasoning: Raw | UnsetType = UNSET
     thinking: Raw | UnsetType = UNSET
     enable_thinking: Raw | UnsetType = UNSET
+    prompt_cache_options: Raw | UnsetType = UNSET
+    prompt_cache_retention: Raw | UnsetType = UNSET
 
 
 def score(body: dict[str, Any]) -> int:
@@ -82,6 +86,7 @@ def draft(body: Body) -> Draft:
         tenant_of(body),
         session_of(body, body.session_id),
         body.add_generation_prompt is not False,
+        controls=key_params(cache_controls(body), CACHE_CONTROLS),
     )
 
 

@@ -10,7 +10,9 @@ from msgspec import UNSET, Raw, UnsetType
 
 from prefixwise.core.request import Part, Section, Turn
 from prefixwise.corpus.bodies import (
+    CACHE_CONTROLS,
     CommonBody,
+    cache_controls,
     is_given,
     key_params,
     namespace_of,
@@ -41,6 +43,8 @@ class Body(CommonBody):
     service_tier: Raw | UnsetType = UNSET
     truncation: Raw | UnsetType = UNSET
     previous_response_id: Raw | UnsetType = UNSET
+    prompt_cache_options: Raw | UnsetType = UNSET
+    prompt_cache_retention: Raw | UnsetType = UNSET
 
 
 def score(body: dict[str, Any]) -> int:
@@ -74,6 +78,7 @@ def draft(body: Body) -> Draft:
         key_params(_key_values(body), _KEY_PARAMS),
         tenant_of(body),
         session_of(body, body.conversation),
+        controls=key_params(cache_controls(body), CACHE_CONTROLS),
     )
 
 

@@ -182,6 +182,7 @@ def _assemble(
         draft.automatic,
         f"{path}\0{around.id}" if around.id else "",
         raw=data,
+        controls=draft.controls,
     )
 
 

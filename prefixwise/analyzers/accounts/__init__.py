@@ -1,0 +1,1 @@
+"""Where every prompt token went, and what fixes would bring back."""
