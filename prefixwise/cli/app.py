@@ -9,6 +9,7 @@ import typer
 
 from prefixwise import __version__
 from prefixwise.cli import (
+    audit,
     bench,
     check,
     config,
@@ -73,6 +74,7 @@ app.command("generate", epilog=_EPILOG)(generate.generate)
 app.command("serve", epilog=_EPILOG)(serve.serve)
 app.command("models", epilog=_EPILOG)(models.models)
 app.add_typer(bench.app, name="bench")
+app.add_typer(audit.app, name="audit")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("lsp", epilog=_EPILOG)(lsp.lsp)
