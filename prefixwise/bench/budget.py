@@ -35,9 +35,14 @@ def cost_of(plan: Plan, book: Rulebook) -> Cost:
     each = design.items * (1 + design.repeats) + design.controls
     tokens = sum(each * (length + BEHIND + plan.suffix) for length in plan.lengths)
     tokens += _BEFORE * (max(plan.lengths) + BEHIND + plan.suffix)
-    listed = book.price_list(plan.model, _PROVIDERS.get(plan.protocol, plan.protocol))
+    return priced(each * len(plan.lengths) + _BEFORE, tokens, plan.model, plan.protocol, book)
+
+
+def priced(requests: int, tokens: int, model: str, protocol: str, book: Rulebook) -> Cost:
+    """Return what requests with so many prompt tokens together may cost at most."""
+    listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
-    return Cost(each * len(plan.lengths) + _BEFORE, tokens, price.cost(tokens, 0, tokens) if price else None)
+    return Cost(requests, tokens, price.cost(tokens, 0, tokens) if price else None)
 
 
 def agree(cost: Cost, *, local: bool, yes: bool, budget: float | None) -> None:

@@ -17,6 +17,7 @@ from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.audit.live_report import AUDIT_LIVE
 from prefixwise.bench.audit.report import AUDIT_TIMINGS
 from prefixwise.bench.ttft.report import BENCH_TTFT
 from prefixwise.core.envelope import DocumentKind
@@ -44,6 +45,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    AUDIT_LIVE,
     AUDIT_TIMINGS,
     BENCH_TTFT,
     CHECK,

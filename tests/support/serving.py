@@ -66,7 +66,9 @@ def serving(
     served = serve_model(EngineSettings(**chosen), parsed, "", lambda text: None)
     warnings: list[str] = []
     app = Server(served, Tenants(keys or {}), limits or Limits(), parsed, warn=warnings.append).app()
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

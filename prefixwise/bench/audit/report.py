@@ -125,7 +125,7 @@ def limit_of(one: Comparison) -> float | None:
         one.usage.limit if one.usage is not None and one.usage.believed else None,
         one.timing.limit if one.timing is not None else None,
     ]
-    return min((limit for limit in limits if limit is not None), default=None)
+    return min((min(limit, 1.0) for limit in limits if limit is not None), default=None)
 
 
 def _usage(found: AuditResult) -> Table:

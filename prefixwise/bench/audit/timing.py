@@ -148,6 +148,14 @@ def timing_evidence(recording: Recording, threshold: float) -> TimingEvidence | 
     )
 
 
+def sequential(recording: Recording, threshold: float) -> tuple[float, int | None]:
+    """Return the most that the evidence of a recording reached, and after how many pairs it was at the threshold."""
+    chosen = two_arms(recording, Arm.CROSS)
+    if not chosen:
+        return 1.0, None
+    return _sequential(chosen, layout(chosen, Arm.CROSS), threshold)
+
+
 def _has(chosen: Sequence[Probe], same: Sequence[Probe], clock: int) -> bool:
     return all(len(one.times) > clock for one in (*chosen, *same))
 
