@@ -68,6 +68,7 @@ class LiveAudit:
         self._looks = Looks(plan, rows.rows)
         self._random = random.Random(f"{plan.seed}/pauses")  # noqa: S311 - not for secrets
         self._began = perf_counter_ns()
+        self._kept = len(rows.rows)
         self._failed = self._refused = self._fillers = 0
         self.stopped = ""
 
@@ -92,7 +93,8 @@ class LiveAudit:
         found: dict[str, Scouted] = {}
         for (route, name), sender in self._senders.items():
             own = any(one.salted for one in self.plan.comparisons)
-            scout = Scout(self.plan, self._protocol, sender, self._salt(name) if own else "", f"{name} {route}")
+            salt = self._salt(name) if own else ""
+            scout = Scout(self.plan, self._protocol, sender, salt, self._kept, f"{name} {route}")
             if route in found:
                 await scout.check()
             else:
@@ -116,7 +118,7 @@ class LiveAudit:
                 await self._first(one, trial, prompts)
                 await self._probe(one, trial, prompts, found, meter, found.wait_s)
         else:
-            blocks = range(first, min(first + BATCH, self.plan.blocks))
+            blocks = range(first, first + min(BATCH, self._looks.left(one)))
             trials = [trial for block in blocks for trial in drawn_block(block, seed)]
             for trial in shuffled(trials, f"{seed}/{first}"):
                 await self._first(one, trial, prompts)
@@ -181,7 +183,7 @@ class LiveAudit:
         for _ in range(-(-self.plan.evict_tokens // self.plan.tokens)):
             self._fillers += 1
             name = one.prober if self._fillers % 2 else one.victim
-            ask = prompts.other(self._fillers, self._salt_in(one, name))
+            ask = prompts.other(self._fillers, self._kept, self._salt_in(one, name))
             self._watch(await self._send(one.route, name, self._protocol.body(ask)))
 
     # -- salts and rows ------------------------------------------------------------------------------------

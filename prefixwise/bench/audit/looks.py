@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from prefixwise.bench.audit.plan import Comparison, LivePlan, LiveRow
-from prefixwise.bench.audit.recording import Probe, Recording
+from prefixwise.bench.audit.recording import Arm, Probe, Recording
 from prefixwise.bench.audit.split import split
 from prefixwise.bench.audit.timing import sequential
 from prefixwise.bench.audit.usage import usage_evidence
@@ -24,7 +25,8 @@ class Looks:
         self._threshold = split(len(plan.comparisons)).threshold
         self._said: dict[Comparison, str] = {}
         self._done: set[Comparison] = set()
-        self._blocks: dict[Comparison, int] = {}
+        self._next: dict[Comparison, int] = {}
+        self._left: dict[Comparison, int] = {}
         self._hit: dict[Comparison, int] = {}
         for one in plan.comparisons:
             self.look(one, rows)
@@ -34,8 +36,12 @@ class Looks:
         return [one for one in self._plan.comparisons if one not in self._done]
 
     def next_block(self, one: Comparison) -> int:
-        """Return the number of the next block of a comparison."""
-        return self._blocks[one]
+        """Return the number of the next block of a comparison; one that was interrupted is not taken up again."""
+        return self._next[one]
+
+    def left(self, one: Comparison) -> int:
+        """Return how many blocks of a comparison are left at most."""
+        return self._left[one]
 
     def said(self, one: Comparison) -> str:
         """Return how far a comparison is."""
@@ -44,8 +50,10 @@ class Looks:
     def look(self, one: Comparison, rows: Sequence[LiveRow]) -> None:
         """Look at a comparison after a block."""
         recording = recording_of(self._plan, one, rows)
-        blocks = 1 + max((probe.block or 0 for probe in recording.probes), default=-1)
-        self._blocks[one] = blocks
+        probes = Counter(probe.block for probe in recording.probes)
+        blocks = sum(count == len(Arm) for count in probes.values())
+        self._next[one] = 1 + max((number for number in probes if number is not None), default=-1)
+        self._left[one] = self._plan.blocks - blocks
         usage = usage_evidence(recording)
         evidence, reached = sequential(recording, self._threshold)
         hits = usage.cross.hits if usage is not None and usage.leaks else 0
@@ -55,7 +63,7 @@ class Looks:
         # A hit is looked for once more, to say whether it repeats; the verdict does not wait for it.
         repeated = one in self._hit and (hits > 1 or blocks > self._hit[one])
         isolated = usage is not None and usage.isolated
-        if repeated or reached is not None or isolated or blocks >= self._plan.blocks:
+        if repeated or reached is not None or isolated or self._left[one] <= 0:
             self._done.add(one)
 
 

@@ -45,9 +45,9 @@ class Prompts:
         own = nonce(f"{self._plan.run}/{comparison.name}/{trial.arm}/{sham}", trial.block)
         return self.made(own, part, salt)
 
-    def other(self, number: int, salt: str = "") -> Ask:
-        """Return a request that has nothing to do with any trial."""
-        return self.made(nonce(f"{self._plan.run}/other", number), Part.FIRST, salt)
+    def other(self, number: int, attempt: int, salt: str = "") -> Ask:
+        """Return a request that has nothing to do with any trial, nor with what an earlier attempt at the run sent."""
+        return self.made(nonce(f"{self._plan.run}/other", number, attempt), Part.FIRST, salt)
 
     def made(self, own: str, part: Part, salt: str = "") -> Ask:
         """Return a request with the plan's number of tokens whose beginning is made of a nonce."""

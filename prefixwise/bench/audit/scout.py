@@ -45,12 +45,13 @@ class Scout:
         protocol: How the endpoint is spoken to.
         sender: Over which connection.
         salt: Namespace to ask for, '' for none.
+        attempt: Tells the prompts of a run that goes on from those that it sent before.
         name: Whose key it is, for messages: what a server says may repeat the key, and is not shown.
     """
 
-    def __init__(self, plan: LivePlan, protocol: Protocol, sender: Sender, salt: str, name: str) -> None:
+    def __init__(self, plan: LivePlan, protocol: Protocol, sender: Sender, salt: str, attempt: int, name: str) -> None:
         self._plan, self._protocol, self._sender, self._salt = plan, protocol, sender, salt
-        self._name = name
+        self._attempt, self._name = attempt, name
         self._number = count()
 
     async def run(self) -> Scouted:
@@ -71,7 +72,7 @@ class Scout:
         await self._checked(self._framed(""))
 
     def _own(self) -> str:
-        return nonce(f"{self._plan.run}/{self._name}", next(self._number))
+        return nonce(f"{self._plan.run}/{self._name}", next(self._number), self._attempt)
 
     def _framed(self, text: str) -> Ask:
         return Ask(
