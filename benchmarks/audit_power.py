@@ -160,7 +160,7 @@ def power_part(pool: Pool, runs: int) -> tuple[list[str], bool]:
         "## What is found",
         "",
         "A share of foreign probes is served from the cache and saves so many standard deviations of the times. `n` is",
-        f"what the published table says takes 90 % power at 1e-3. {runs} audits a cell and order. In blocks of two, 8 pairs",
+        f"what the published table says takes 90 % power at 1e-3; {runs} audits a cell and order. In blocks, 8 pairs",
         "cannot reach it: of their 256 exchanges one alone is 0.4 %.",
         "",
         "| share | saved / deviation | n | LEAK, one order | LEAK, blocks | stopped after (median) |",

@@ -45,7 +45,7 @@ class Case:
     least: float = 1.0
 
 
-MODEL = ("--model", "sim:a=0.004,b=0.00001,noise=0.1,seed={seed}")
+MODEL = ("--model", "sim:a=0.004,b=0.00002,noise=0.1,seed={seed}")
 CASES = {
     "apart": Case(MODEL, (), ((FRESH, ("ISOLATED",), "usage"),), apart=True),
     "shared": Case(MODEL, (), ((FRESH, ("LEAK",), "usage"),)),

@@ -239,6 +239,52 @@ def test_letters_and_columns_are_the_shape_of_the_released_audits(tmp_path):
     assert read_timings(tmp_path / "b.json").recordings[0].clocks == ("client",)
 
 
+def test_the_files_of_the_published_audits_are_read(tmp_path):
+    """A list of records an arm, each alone or with others of its trial, times in seconds."""
+    rng = random.Random(15)
+    order = list(range(120))
+    rng.shuffle(order)
+    made = [
+        {
+            "client_time": 0.4 + 0.01 * rng.random() - 0.05 * (at < 60),
+            "server_time": None,
+            "sent_timestamp": 5e9 + place,
+        }
+        for at, place in enumerate(order)
+    ]
+    audit = {"cache_hit": [[one] for one in made[:60]], "cache_miss": made[60:], "config": {"level": "global"}}
+    (tmp_path / "a.json").write_text(json.dumps(audit))
+    (recording,) = read_timings(tmp_path / "a.json").recordings
+    assert recording.level is Level.ORGANISATIONS
+    assert recording.clocks == ("client",)
+    found, one = verdict(recording)
+    assert found is Verdict.LEAK
+    assert one.timing.order is Order.DRAWN
+
+
+def test_counts_without_times_are_judged_by_the_counts(tmp_path):
+    lines = ["arm,cached_tokens", *("cross,0\nmiss,0\nsame,3904" for _ in range(70))]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    found, one = verdict(*read_timings(tmp_path / "a.csv").recordings)
+    assert (found, one.judged.by, one.timing) == (Verdict.ISOLATED, "usage", None)
+    (tmp_path / "a.csv").write_text("\n".join([*lines, "cross,2048"]))
+    assert verdict(*read_timings(tmp_path / "a.csv").recordings)[0] is Verdict.LEAK
+
+
+def test_a_clock_that_shows_two_values_only_gives_figures_that_documents_can_hold():
+    probes = [
+        Probe(arm=arm, times=(0.001 if arm is SAME else 0.04,), block=block)
+        for block in range(20)
+        for arm in random.Random(block).sample([CROSS, MISS, SAME], 3)
+    ]
+    (clock,) = verdict(Recording(name="x", probes=tuple(probes)))[1].timing.clocks
+    assert clock.sharing.control == 1e6
+    assert (clock.p, clock.slower_p) == (1, 1)
+    alike = [Probe(arm=one.arm, times=(0.04,), block=one.block) for one in probes]
+    (clock,) = verdict(Recording(name="x", probes=tuple(alike)))[1].timing.clocks
+    assert (clock.sharing.ratio, clock.sharing.high) == (None, None)
+
+
 def test_the_order_is_that_of_the_times(tmp_path):
     mixed = rows()
     random.Random(14).shuffle(mixed)

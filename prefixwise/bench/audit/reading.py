@@ -196,7 +196,7 @@ def _recording(about: Row, key: tuple[str, ...], rows: list[tuple[int, Row]], pa
         header=_whole(about.get("header")),
         block=_whole(about.get("block_tokens")) or 1,
         matched=about["sham"] if isinstance(about.get("sham"), bool) else None,
-        failed=sum(one.left_out != "" and not any(one.times) for one in probes),
+        failed=sum(one.left_out != "" and not any(one.times) and one.cached is None for one in probes),
         broken=broken,
     )
 
@@ -230,7 +230,7 @@ def _probe(row: Row, clocks: list[tuple[str, str, float]]) -> Probe | None:
     if arm is None:
         return None
     times = tuple(None if (time := _time(row.get(name))) is None else time * scale for _, name, scale in clocks)
-    left_out = str(row.get("left_out") or "") or ("no time" if None in times or not times else "")
+    left_out = str(row.get("left_out") or "") or ("no time" if None in times else "")
     return Probe(
         arm=arm,
         times=times,

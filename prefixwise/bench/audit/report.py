@@ -209,7 +209,7 @@ def _ratio(clock: Clock) -> str | None:
     shared = clock.sharing
     if shared is None:
         return None
-    if shared.low is None or shared.high is None:
+    if shared.ratio is None or shared.low is None or shared.high is None:
         return "one's own does not show"
     return f"{shared.ratio:.1%} [{shared.low:.1%}, {shared.high:.1%}]"
 

@@ -49,17 +49,13 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: tuple[Comparison, ...]
 
 
-def audit_result(recordings: Sequence[Recording], comparisons: int = 0) -> AuditResult:
-    """Return what recordings come to.
-
-    Args:
-        recordings: One or more.
-        comparisons: How many were planned, where that is more: the error is split among those.
+def audit_result(recordings: Sequence[Recording]) -> AuditResult:
+    """Return what recordings, one or more, come to; the chance to err is split among them.
 
     Raises:
         ValueError: There is no recording.
     """
-    shared = split(max(len(recordings), comparisons))
+    shared = split(len(recordings))
     timings = [timing_evidence(one, shared.threshold) for one in recordings]
     found = timing_leaks(timings, shared)
     made = tuple(

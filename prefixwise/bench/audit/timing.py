@@ -247,7 +247,7 @@ def _needed(times: Sequence[float], kinds: Sequence[bool]) -> int | None:
 
 def isolation_needed(pairs: int, shared: Sharing) -> int | None:
     """Return the pairs whose upper limit would be low enough, None where what is shared seems to be more than that."""
-    ratio = max(0.0, shared.ratio)
+    ratio = max(0.0, shared.ratio or 0.0)
     if shared.high is None or ratio >= ISOLATED:
         return None
     return max(CERTIFICATE, math.ceil(pairs * ((shared.high - ratio) / (ISOLATED - ratio)) ** 2))
