@@ -11,7 +11,7 @@ import msgspec
 from prefixwise.analyzers.configured import Configured
 from prefixwise.analyzers.rule import RULES
 from prefixwise.core.config.keys import toml_value
-from prefixwise.core.config.layers import Origin
+from prefixwise.core.config.layers import Origin, OriginKind
 from prefixwise.core.config.nearest import Configuration, Configurations
 from prefixwise.core.config.settings import PER_FILE, attribute, keys
 from prefixwise.core.envelope import DocumentKind
@@ -69,7 +69,10 @@ def config_report(path: str, configurations: Configurations, configured: Configu
         raise UserError("no such file or folder", path, exit_code=3)
     sample = os.path.join(path, "prompt") if os.path.isdir(path) else path
     governing, here = configurations.of(sample), configurations.here
-    settings = tuple(_setting(key, governing if key in PER_FILE else here) for key in keys() if key != "extend")
+    failing = configurations.saying(sample, "fail-on", "exit-zero")
+    asked = {"fail-on": failing, "exit-zero": failing, "baseline": configurations.saying(sample, "baseline")}
+    asked |= dict.fromkeys(PER_FILE, governing)
+    settings = tuple(_setting(key, asked.get(key, here)) for key in keys() if key != "extend")
     values = ConfigValues(path, governing.file or None, here.file or None, settings, _facts(sample, configured))
     return Report(
         schema=CONFIG.schema,
@@ -102,7 +105,7 @@ def _blocks(values: ConfigValues) -> Iterator[Block]:
         if per_file:
             title, note = "For this path", "From the configuration nearest to each file."
         else:
-            title, note = "For a whole run", "From the configuration nearest to the working folder."
+            title, note = "For a whole run", _OF_RUN
         yield Table("per_file" if per_file else "run", title, columns, rows, note)
     holds = values.holds
     known: list[tuple[Cell, ...]] = [(name, value, "the command") for name, value in holds.asked.items()]
@@ -119,9 +122,14 @@ def _blocks(values: ConfigValues) -> Iterator[Block]:
         yield Table("rules", title, (Column("code", "code"), Column("name", "rule")), rows)
 
 
+_OF_RUN = (
+    "From the configuration nearest to the working folder; of fail-on, exit-zero and baseline what the configuration "
+    "nearest to this path says goes before."
+)
 _NEARER = "What a file says of itself wins over a configuration, and the command over both."
 
 
 def _row(setting: Setting) -> tuple[Cell, ...]:
-    value = "all" if setting.key == "select" and setting.value is None else toml_value(setting.value)
+    is_unset = setting.value in (None, "", (), {}) and setting.origins[0].kind is OriginKind.DEFAULT
+    value = "all" if setting.value is None else None if is_unset else toml_value(setting.value)
     return setting.key, value, ", ".join(map(str, setting.origins))

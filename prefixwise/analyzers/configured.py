@@ -13,8 +13,10 @@ from prefixwise.analyzers.static.discovery import Selection
 from prefixwise.analyzers.static.ignored import Rules, patterns
 from prefixwise.analyzers.static.templates.parts import Syntax, syntax_named
 from prefixwise.caches.rulebook import Rulebook
+from prefixwise.core.config.layers import OriginKind
 from prefixwise.core.config.nearest import Configuration, Configurations
 from prefixwise.core.errors import UserError
+from prefixwise.core.finding import Level
 
 _Matched = list[tuple[Rules, frozenset[str]]]
 
@@ -58,6 +60,23 @@ class Configured:
     def rules_of_any(self, paths: Iterable[str]) -> frozenset[str]:
         """Return the names of the rules that run in any of some files."""
         return frozenset().union(*map(self.rules, paths))
+
+    def fail_on(self, path: str) -> Level | None:
+        """Return the mildest level of a finding in a file that makes the command fail; None for never.
+
+        As the file's own configuration says; where that says nothing of it, that of the working folder.
+        """
+        settings = self._configurations.saying(path, "fail-on", "exit-zero").settings
+        return None if settings.exit_zero or settings.fail_on == "never" else Level(settings.fail_on)
+
+    def baseline(self, path: str) -> str:
+        """Return the baseline against which findings in a file are held, '' for none; asked for as `fail_on` is."""
+        return self._configurations.saying(path, "baseline").settings.baseline
+
+    def has_own_baseline(self, path: str) -> bool:
+        """Say whether the baseline of a file is that of its own project, beside the one of the working folder."""
+        own, here = self._configurations.of(path), self._configurations.here
+        return own.file != here.file and any(origin.kind is OriginKind.FILE for origin in own.origins("baseline"))
 
     def outside(self, path: str) -> Outside:
         """Return what is known of the prompts of a file; of several entries that fit, a later one wins."""

@@ -100,12 +100,30 @@ def tokens_report(
         schema=TOKENS.schema,
         schema_version=TOKENS.version,
         command="tokens",
-        title=f"Tokens of {file.path}",
+        title=_title(values, file.path),
         blocks=tuple(blocks),
         values=values,
         inputs=(file,),
         notes=_notes(requests, choose_tokenizer),
     )
+
+
+def _title(values: PromptTokens | LogTokens, path: str) -> str:
+    if isinstance(values, LogTokens):
+        return f"Tokens of {path}"
+    return f"{path}: {values.tokens:,} token{'' if values.tokens == 1 else 's'}, {_counted_how(values)}"
+
+
+def _counted_how(values: PromptTokens) -> str:
+    """Return how the tokens were counted, in words."""
+    name = values.tokenizer.removeprefix("estimate:")
+    match values.exactness:
+        case Exactness.EXACT:
+            return f"counted with {name}"
+        case Exactness.EXACT_TEXT:
+            return f"counted with {name}; what the provider puts between the messages is assumed"
+        case Exactness.ESTIMATED:
+            return f"an estimate: {values.note}"
 
 
 def _notes(requests: Sequence[Request], choose_tokenizer: ChooseTokenizer) -> tuple[str, ...]:
@@ -133,9 +151,9 @@ def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
         Column("field", "field"),
         Column("role", "role"),
         Column("tokens", "tokens", Unit.TOKENS),
-        Column("end", "to", Unit.TOKENS),
-        Column("blocks", "blocks"),
-        Column("past_boundary", "past", Unit.TOKENS),
+        Column("end", "total so far", Unit.TOKENS),
+        Column("blocks", f"blocks of {block}"),
+        Column("past_boundary", "left open", Unit.TOKENS),
         Column("text", "text"),
     ]
     shown = [stretch for stretch in rendered.stretches if not stretch.framing]
@@ -145,12 +163,13 @@ def _segments(rendered: Rendered, block: int, excerpts: Excerpts) -> Table:
         rows = [(*row, "ends here" if s.marker else None) for row, s in zip(rows, shown, strict=True)]
     framing = rendered.tokens - sum(stretch.tokens for stretch in shown)
     whole, rest = divmod(rendered.tokens, block)
+    marks = f"Between the segments stand {framing:,} tokens that mark roles and turns. " if framing else ""
     note = (
-        f"{rendered.tokens:,} tokens ({rendered.tokenizer.name}, {_exactness(rendered)}), {framing:,} of them the "
-        f"template's, between the segments: {whole:,} whole blocks of {block} and {rest} tokens. To: where the segment "
-        "ends. Past: tokens at its end that share their block with what follows."
+        f"A cache that keeps blocks of {block} tokens can keep {whole:,} of them; the last {rest} tokens fill none and "
+        f"are computed anew each time. {marks}Blocks of {block}: those that a segment lies in, counted from 0. Left "
+        "open: its tokens at the end of a block that it does not fill; a change in the next segment takes them along."
     )
-    return Table("segments", "Segments in cache order", tuple(columns), tuple(rows), note)
+    return Table("segments", "Segments, in the order in which a cache compares them", tuple(columns), tuple(rows), note)
 
 
 def _row(stretch: Stretch, block: int, excerpts: Excerpts) -> tuple[Cell, ...]:

@@ -81,9 +81,26 @@ def parse_policy(text: str) -> Policy:
             raise UserError(f"{key[:100]!r} is given twice", where)
         parameters[key] = value
     try:
+        if name.lower() not in POLICIES.names():
+            _refuse_known_cache(name.lower())
         return POLICIES.get(name.lower())(parameters)
     except UserError as problem:
         raise UserError(problem.what, where, problem.help) from None
+
+
+def _refuse_known_cache(name: str) -> None:
+    """Raise UserError for a cache that is known and no rule by this name: what its rules are called, or where it is."""
+    from prefixwise.caches.rulebook import Rulebook
+
+    book = Rulebook()
+    if book.provider(name) is None and all(system.id != name for system in book.systems()):
+        return
+    own = [rule for rule in POLICIES.names() if rule.startswith(f"{name}_")]
+    if own:
+        raise UserError(f"{name} has several caches", help=f"say which: {', '.join(own)}")
+    what = f"requests cannot be counted under the cache of {name} yet"
+    known = f"`prefixwise providers {name}` shows what is known of it"
+    raise UserError(what, help=f"{known}; rules to count under: {', '.join(POLICIES.names())}")
 
 
 def positive(parameters: Mapping[str, str], name: str, default: int) -> int:

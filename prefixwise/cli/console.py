@@ -79,6 +79,10 @@ class Console:
         """Say on stderr that something is wrong though the command goes on, even when quiet."""
         self._say("warning", "1;33", text)
 
+    def failed(self, text: str) -> None:
+        """Say on stderr that something that was required does not hold, even when quiet: the command fails for it."""
+        self._say("failed", "1;31", text)
+
     def error(self, error: UserError) -> None:
         """Print what is wrong, where, and what to do: one line each, on stderr."""
         self._say("error", "1;31", error.what)

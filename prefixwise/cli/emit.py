@@ -141,6 +141,7 @@ def _discard_rest(descriptor: int) -> None:
 def _say_notes(report: Report, console: Console) -> None:
     for requirement in report.requirements:
         if not requirement.met:
-            console.warn(f"requirement {requirement.state}: {requirement.expression} ({requirement.found})")
+            say = console.warn if requirement.undecided else console.failed
+            say(f"requirement {requirement.state}: {requirement.expression} ({requirement.found})")
     for note in report.notes:
         console.note(note)

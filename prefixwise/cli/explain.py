@@ -10,7 +10,12 @@ from prefixwise.cli import options as o
 
 
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="A rule's name or code: see prefixwise rules.")],
+    rule: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE", help="A rule's name or code, such as clock-in-prefix or PW101: see prefixwise rules."
+        ),
+    ],
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
@@ -22,6 +27,7 @@ def explain(
     \b
     Examples:
       prefixwise explain clock-in-prefix
+      prefixwise explain PW101
       prefixwise explain ttl-expired --output-format markdown
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.rule import rule_named

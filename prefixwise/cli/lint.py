@@ -144,7 +144,7 @@ def lint(
     from prefixwise.cli.tokenizing import chooser
     from prefixwise.core.whole_files import write_whole
     from prefixwise.workflows.fixing import fixes_asked
-    from prefixwise.workflows.linting import LintAsked, files_of
+    from prefixwise.workflows.linting import LintAsked, baselines, files_of
     from prefixwise.workflows.linting import lint as run_lint
     from prefixwise.workflows.silencing import Silencing
 
@@ -184,7 +184,6 @@ def lint(
         salt=salt_field,
     )
     silencing = Silencing(
-        baseline=Path(here.settings.baseline) if here.settings.baseline else None,
         write=write_baseline,
         update=update_baseline,
         since=since,
@@ -204,8 +203,9 @@ def lint(
         only_discovered=only_discovered,
     )
     files = files_of(asked)
-    written = [*(path for _, path in outputs.files), *silencing.written, *([fixed_copy] if fixed_copy else [])]
-    refuse_overwriting(written, [file.path for file in files.found], silencing.read)
+    known = baselines(asked, files)
+    written = [*(path for _, path in outputs.files), *silencing.written(known), *([fixed_copy] if fixed_copy else [])]
+    refuse_overwriting(written, [file.path for file in files.found], silencing.read(known))
     if show_files:
         emit(files_report(files), outputs, console)
         raise typer.Exit

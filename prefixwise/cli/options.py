@@ -125,13 +125,17 @@ ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Never exit with 1: 
 Select = Annotated[
     list[str] | None,
     typer.Option(
-        "--select", metavar="RULE", help="Run these rules only: a name, a code, or how codes begin. May be repeated."
+        "--select",
+        metavar="RULE",
+        help="Run these rules only: a name, a code, or how codes begin (PW101, PW1). May be repeated.",
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", metavar="RULE", help="Leave out these rules: a name, a code, or how codes begin. May be repeated."
+        "--ignore",
+        metavar="RULE",
+        help="Leave out these rules: a name, a code, or how codes begin (PW101, PW1). May be repeated.",
     ),
 ]
 ExtendSelect = Annotated[

@@ -19,7 +19,7 @@ def rules(
     \b
     Examples:
       prefixwise rules
-      prefixwise rules --select B --output-format csv
+      prefixwise rules --select PW2 --output-format csv
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.rule import RULES, chosen_rules
     from prefixwise.analyzers.rule_pages import rules_report

@@ -196,8 +196,9 @@ class Report(msgspec.Struct, frozen=True):
     `schema` names the document (`prefixwise/hitrate`), `values` is a struct whose fields a schema
     version promises to machines; `blocks` say the same to people. `notes` are caveats a reader must see. Where `flat`,
     the fields of `values` stand at the top of the machine document and it has no blocks. `fail_on` is the mildest
-    level of a finding that makes the command fail; None for never. `sources` holds the files into which findings point,
-    as far as they could be read, where a format asks for them. `outcome` says whether a measurement is one.
+    level of a finding that makes the command fail, None for never; `fail_on_in` that of files, by path, that have
+    another one. `sources` holds the files into which findings point, as far as they could be read, where a format asks
+    for them. `outcome` says whether a measurement is one.
     """
 
     schema: str
@@ -212,6 +213,7 @@ class Report(msgspec.Struct, frozen=True):
     seed: int | None = None
     flat: bool = False
     fail_on: Level | None = Level.ERROR
+    fail_on_in: dict[str, Level | None] = {}
     sources: tuple[SourceText, ...] = ()
     outcome: Outcome = Outcome.DONE
 
@@ -234,5 +236,6 @@ class Report(msgspec.Struct, frozen=True):
         return 4 if unmet or self.outcome is Outcome.INCONCLUSIVE else 0
 
     def fails(self, finding: Finding) -> bool:
-        """Whether a finding is at `fail_on` or worse."""
-        return self.fail_on is not None and finding.level.rank <= self.fail_on.rank
+        """Whether a finding is at the level that fails in its file, or worse."""
+        fail_on = self.fail_on_in.get(finding.path, self.fail_on)
+        return fail_on is not None and finding.level.rank <= fail_on.rank

@@ -74,13 +74,14 @@ def steps(finding: Finding) -> list[str]:
 
 
 def remedy(finding: Finding) -> str:
-    """Return how to mend it, and whether that may be done without a look; empty where there is no way."""
+    """Return how to mend it, and, where a tool can, whether that needs a look; empty where there is no way."""
     fix = finding.fix
     if not fix.summary:
         return ""
-    edits = f"{len(fix.edits)} edit{'' if len(fix.edits) == 1 else 's'}" if fix.edits else ""
-    aside = ", ".join(filter(None, (_SAFETIES[fix.safety], edits)))
-    return f"{fix.summary} ({aside})" if aside else fix.summary
+    if not fix.edits:
+        return fix.summary
+    edits = f"{len(fix.edits)} edit{'' if len(fix.edits) == 1 else 's'}"
+    return f"{fix.summary} ({', '.join(filter(None, (_SAFETIES[fix.safety], edits)))})"
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ from prefixwise.core.excerpt import UNSAFE, escaped
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Outside strings JSON has no number sign, so this is always inside one.
 _COMMAND = re.compile(r"##(?=[\w]*\[)")
+_PIECE = 4096
+"""Characters that are looked at together."""
 
 
 def json_text(value: Any) -> str:
@@ -25,8 +27,20 @@ def json_text(value: Any) -> str:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
         encoded = msgspec.json.encode(_spelled_out(msgspec.to_builtins(value, str_keys=True)))
-    safe = UNSAFE.sub(lambda match: _u_escape(match[0]), encoded.decode())
+    safe = _escaped(encoded.decode())
     return msgspec.json.format(_COMMAND.sub(r"#\\u0023", safe), indent=2) + "\n"
+
+
+def _escaped(encoded: str) -> str:
+    """Return JSON with an escape for each character that deceives.
+
+    Inside of JSON only one ASCII character can: most of a long text need not be searched for the others.
+    """
+    pieces = [encoded[at : at + _PIECE] for at in range(0, len(encoded), _PIECE)]
+    for number, piece in enumerate(pieces):
+        if not piece.isascii() or "\x7f" in piece:
+            pieces[number] = UNSAFE.sub(lambda match: _u_escape(match[0]), piece)
+    return "".join(pieces)
 
 
 def _spelled_out(value: Any) -> Any:

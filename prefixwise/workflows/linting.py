@@ -7,7 +7,7 @@ silences them stands in `silencing`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeAlias
@@ -32,9 +32,10 @@ from prefixwise.core.finding import Finding, Level
 from prefixwise.core.report import Report, SourceText
 from prefixwise.corpus.again import Again
 from prefixwise.corpus.corpus import Corpus
+from prefixwise.workflows.baselines import Save, baselines_of
 from prefixwise.workflows.fixing import CopyOutcome, FixAsked, FixOutcome, mend, write_copy
 from prefixwise.workflows.locating import with_sources
-from prefixwise.workflows.silencing import Looked, Save, Silencing, silenced
+from prefixwise.workflows.silencing import Looked, Silencing, silenced
 
 _MOST_EXCLUDED = 10
 
@@ -82,11 +83,10 @@ class LintAsked(msgspec.Struct, frozen=True, kw_only=True):
         """How much of the prompts' text is shown."""
         return Excerpts(self.settings.excerpts)
 
-    @property
-    def fail_on(self) -> Level | None:
-        """Mildest level of a finding that makes the command fail; None for never."""
-        never = self.settings.exit_zero or self.settings.fail_on == "never"
-        return None if never else Level(self.settings.fail_on)
+    def fail_on_in(self, findings: Iterable[Finding]) -> dict[str, Level | None]:
+        """Return the level that fails of files whose own configuration says another one than that of the run."""
+        levels = {path: self.configured.fail_on(path) for path in sorted({finding.path for finding in findings})}
+        return {path: level for path, level in levels.items() if level != self.configured.fail_on("")}
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -109,6 +109,11 @@ def files_of(asked: LintAsked) -> Discovered:
     if asked.unsaved:
         return discover_unsaved(asked.unsaved, asked.configured.selection)
     return discover(asked.paths, asked.configured.selection, only_discovered=asked.only_discovered)
+
+
+def baselines(asked: LintAsked, files: Discovered) -> tuple[Path, ...]:
+    """Return the baselines against which findings in some files are held."""
+    return baselines_of(asked.configured, (file.path for file in (*files.found, *files.beside)))
 
 
 class LintRun(msgspec.Struct, frozen=True):
@@ -142,7 +147,7 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
     Raises:
         UserError: There is nothing to lint, or something of what is asked cannot be.
     """
-    asked.silencing.check()
+    asked.silencing.check(baselines(asked, files))
     excluded = [left for left in files.left_out if left.named]
     if not files.found and not excluded and not asked.only_discovered:
         raise UserError("nothing to lint", ", ".join(asked.paths), "see --show-files", exit_code=3)
@@ -156,7 +161,8 @@ def lint(asked: LintAsked, files: Discovered, read_logs: ReadLogs, save: Save) -
         held = locked_findings(source_files(files.found), lock, outside=asked.configured.outside)
         read = _Read(read.logs, read.sources.with_findings(held))
     judged = _shown(_judged(asked, files, read, save, given), asked.excerpts)
-    report = lint_report(read.logs, read.sources, judged, asked.fail_on, statistics=asked.statistics)
+    fail_on = asked.configured.fail_on(""), asked.fail_on_in(judged.findings)
+    report = lint_report(read.logs, read.sources, judged, *fail_on, statistics=asked.statistics)
     outcomes = [one for one in (mended, copy) if one is not None]
     blocks = (*(block for one in outcomes for block in one.blocks), *report.blocks)
     unknown = unknown_providers(asked.configured.providers, book)

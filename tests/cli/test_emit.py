@@ -56,13 +56,13 @@ def test_what_the_format_cannot_carry_goes_to_stderr() -> None:
     streams = Streams()
     emit(REPORT, parse_outputs("csv"), streams.console)
     assert list(csv.reader(io.StringIO(streams.written(), newline=""))) == [["table", "a", "n"], ["t", "x", "1234"]]
-    assert streams.err.getvalue() == "warning: requirement not met: b>=1 (is 0.5)\nnote: mind the gap\n"
+    assert streams.err.getvalue() == "failed: requirement not met: b>=1 (is 0.5)\nnote: mind the gap\n"
 
 
 def test_quiet_drops_notes_but_not_a_failed_requirement() -> None:
     streams = Streams(quiet=True)
     emit(REPORT, parse_outputs("csv"), streams.console)
-    assert streams.err.getvalue() == "warning: requirement not met: b>=1 (is 0.5)\n"
+    assert streams.err.getvalue() == "failed: requirement not met: b>=1 (is 0.5)\n"
 
 
 def test_line_ends_are_those_of_the_format() -> None:

@@ -196,3 +196,63 @@ def test_a_log_on_standard_input_stays_a_log(run: Any, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
     failed = run(["lint", "-", "--stdin-filename", "a.md", "--locked"], b"x").check(2)
     assert "only what stands in files" in failed.err
+
+
+def names(counts: Path) -> list[str]:
+    return list(json.loads(counts.read_text())["files"])
+
+
+def test_each_project_has_its_own_baseline_and_says_itself_what_fails(run: Any, tmp_path: Path) -> None:
+    configured = {
+        "prefixwise.toml": f'baseline = "{BASE}"\nfail-on = "never"\n',
+        "desk/prefixwise.toml": 'baseline = "known.json"\n',
+        "ferry/prefixwise.toml": 'fail-on = "error"\n',
+    }
+    write(tmp_path, {f"{folder}prompts/a.j2": TEXT for folder in ("", "desk/", "ferry/")} | configured)
+    assert "there is no baseline" in run(["lint", "."]).check(2).err
+    document = run(["lint", ".", "--write-baseline", "desk/known.json", "--json"]).check(1).json()
+    assert names(tmp_path / "desk/known.json") == ["prompts/a.j2"]
+    assert [finding["path"] for finding in document["suppressed"]] == ["desk/prompts/a.j2"] * 2
+
+    run(["lint", ".", "--write-baseline", BASE]).check(0)
+    assert names(tmp_path / BASE) == ["ferry/prompts/a.j2", "prompts/a.j2"]
+    document = run(["lint", ".", "--json"]).check(0).json()
+    assert [(one["path"], len(document["suppressed"])) for one in document["suppressions"]] == [
+        ("desk/known.json", 6), ("desk/known.json", 6), (BASE, 6), (BASE, 6), (BASE, 6), (BASE, 6),
+    ]  # fmt: skip
+
+    write(tmp_path, {f"{folder}prompts/b.j2": TEXT for folder in ("", "desk/")})
+    run(["lint", "."]).check(0)  # the desk says nothing of failing, so that the working folder does
+    write(tmp_path, {"ferry/prompts/b.j2": TEXT})
+    run(["lint", "."]).check(1)
+    run(["lint", ".", "--fail-on", "never"]).check(0)
+    only = run(["lint", ".", "--baseline", "desk/known.json", "--json"]).check(1).json()
+    assert {one["path"] for one in only["suppressions"]} == {"desk/known.json"}
+
+    write(tmp_path, {f"{folder}prompts/{name}.j2": CONSTANT for folder in ("", "desk/", "ferry/") for name in "ab"})
+    told = run(["lint", "."]).check(0)
+    assert f"{BASE}: 4 findings can be removed" in told.out
+    assert "desk/known.json: 2 findings can be removed" in told.out
+    run(["lint", ".", "--update-baseline"]).check(0)
+    assert (names(tmp_path / BASE), names(tmp_path / "desk/known.json")) == ([], [])
+
+
+def test_what_was_written_to_a_baseline_is_the_headline(run: Any, tmp_path: Path) -> None:
+    write(tmp_path, {"prompts/a.j2": TEXT, "prompts/b.j2": TEXT})
+    first = run(["lint", ".", "--write-baseline", BASE]).check(0).out
+    assert first.startswith(f"4 findings written to {BASE}\n")
+    assert f"to be told only what is new, add --baseline {BASE}, or name it" in first
+    write(tmp_path, {"prompts/b.j2": CONSTANT, "prompts/c.j2": TEXT, "prefixwise.toml": f'baseline = "{BASE}"'})
+    again = run(["lint", ".", "--write-baseline", BASE]).check(0).out
+    assert again.startswith(f"4 findings written to {BASE}, 2 of them new; 2 taken out\n")
+    assert "from now on lint tells only what is new" in again
+
+
+def test_every_finding_is_accounted_for_where_only_changed_lines_are_told(run: Any, tmp_path: Path) -> None:
+    write(tmp_path, {"prompts/a.j2": TEXT})
+    run(["lint", ".", "--write-baseline", BASE]).check(0)
+    repository(tmp_path, {"prompts/b.j2": TEXT})
+    write(tmp_path, {"prompts/c.j2": TEXT})
+    told = run(["lint", ".", "--since", "main", "--baseline", BASE]).check(1)
+    assert "left out: 4 findings on lines that did not change since main, 2 of them known or ignored anyway" in told.out
+    assert len(rules(run(["lint", ".", "--since", "main", "--baseline", BASE, "--json"]).check(1).json())) == 2

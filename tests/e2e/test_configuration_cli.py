@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,8 @@ def test_config_says_where_each_value_came_from(run: Any, tmp_path: Path) -> Non
     shown = values(result)
     assert shown["fail-on"] == ("warning", "file pyproject.toml tool.prefixwise.fail-on")
     assert shown["select"] == (None, "default")
+    told = run(args[:-1], env=environment).check(0).out
+    assert re.search(r"^baseline +– +default", told, re.MULTILINE)
     assert shown["ignore"] == (["PW101", "PW2"], "flag --ignore")
     assert shown["provider"] == ("bedrock", "environment PREFIXWISE_PROVIDER")
     assert shown["model"] == ("claude-sonnet-4-5", "file desk/prefixwise.toml model")
@@ -175,6 +178,8 @@ def test_statistics_count_what_each_rule_found(run: Any, tmp_path: Path) -> None
         ["clock-in-prefix", "PW101", "2", "2", "0", "0"],
         ["user-data-first", "PW106", "1", "0", "1", "0"],
     ]
+    concise = run(["lint", "prompts", "--statistics", "--output-format", "concise"]).check(1).out.splitlines()
+    assert concise[-3:] == ["2 clock-in-prefix (PW101)", "1 user-data-first (PW106)", "2 errors, 1 warning"]
     assert "Findings by rule" not in run(["lint", "prompts", "--output-format", "markdown"]).check(1).out
 
 

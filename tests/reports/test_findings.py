@@ -118,7 +118,8 @@ def test_the_spot() -> None:
 def test_the_fix_says_whether_it_may_be_applied_without_a_look() -> None:
     edit = Edit("a", 0, 1, "")
     assert words.remedy(finding(fix=Fix("Sort.", Safety.SAFE, (edit, edit)))) == "Sort. (safe, 2 edits)"
-    assert words.remedy(finding(fix=Fix("Move it.", Safety.UNSAFE))) == "Move it. (unsafe)"
+    assert words.remedy(finding(fix=Fix("Move it.", Safety.UNSAFE, (edit,)))) == "Move it. (unsafe, 1 edit)"
+    assert words.remedy(finding(fix=Fix("Move it.", Safety.UNSAFE))) == "Move it."
     assert words.remedy(finding(fix=Fix("Think.", Safety.NONE))) == "Think."
 
 

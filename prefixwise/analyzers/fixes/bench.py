@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Mapping
 
 from prefixwise.analyzers.fixes.python_tree import PythonTree
 from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.python.modules import Module, UnparsedError
 from prefixwise.analyzers.static.sources import Source
+from prefixwise.analyzers.static.templates.definitions import Definition, definitions_in
 from prefixwise.analyzers.static.templates.parts import Template
 from prefixwise.analyzers.static.templates.read import read_template
 
@@ -27,6 +30,7 @@ class Bench:
         self._outside = outside
         self._trees: dict[str, PythonTree | None] = {}
         self._templates: dict[str, tuple[Template, ...]] = {}
+        self._definitions: dict[str, tuple[Definition, ...]] = {}
 
     def source(self, path: str) -> Source:
         """Return a file. Raises KeyError where it is none of those at hand."""
@@ -42,6 +46,14 @@ class Bench:
                 except (UnparsedError, RecursionError, ValueError):
                     return None
         return self._trees[path]
+
+    def definition(self, path: str, offset: int) -> Definition | None:
+        """Return the tool or schema that a place of a JSON or YAML file lies in, None where it lies in none."""
+        if path not in self._definitions:
+            self._definitions[path] = tuple(itertools.chain(*definitions_in(self.source(path))))
+        found = self._definitions[path]
+        at = bisect.bisect_right(found, offset, key=lambda one: one.start) - 1
+        return found[at] if at >= 0 and offset < found[at].end else None
 
     def templates(self, path: str) -> tuple[Template, ...]:
         """Return the prompts that a prompt file holds; none where it cannot be read."""

@@ -10,7 +10,7 @@ from prefixwise.analyzers.fixes.python_sets import is_set, is_set_of_text
 from prefixwise.analyzers.fixes.python_tree import PythonTree
 from prefixwise.analyzers.static.python.modules import path_of
 from prefixwise.analyzers.static.volatile import Volatile
-from prefixwise.core.finding import Edit, Safety
+from prefixwise.core.finding import Edit, Safety, Span
 
 _LISTS = frozenset({"os.listdir", "listdir", "glob.glob", "glob", "glob.iglob", "iglob"})
 """Listings whose members are strings."""
@@ -46,18 +46,36 @@ def with_sorted_keys(found: Volatile, bench: Bench) -> Mended | None:
     if fixed is not None:
         return fixed
     safety = Safety.UNSAFE if _may_be_mixed(found, bench) else Safety.SAFE
-    for step in found.flow:
-        tree = bench.tree(step.path)
-        if tree is None:
-            continue
-        calls = [node for node in ast.walk(tree.module.tree) if isinstance(node, ast.Call) and _can_sort(tree, node)]
-        inside = [call for call in calls if step.span.start <= tree.place(call)[0] < step.span.end]
-        if len(inside) == 1:
-            end = tree.place(inside[0])[1] - 1
-            head = tree.text[:end].rstrip()
-            comma = " " if head.endswith(",") and head == tree.text[:end] else "" if head.endswith(",") else ", "
-            return Mended((Edit(step.path, len(head), len(head), f"{comma}sort_keys=True"),), safety)
+    for path, span in ((found.path, found.span), *((step.path, step.span) for step in found.flow)):
+        tree = bench.tree(path)
+        calls = [] if tree is None else _written_at(tree, span)
+        if tree is not None and len(calls) == 1:
+            return _with_argument(path, tree, calls[0], "sort_keys=True", safety)
     return None
+
+
+def _with_argument(path: str, tree: PythonTree, call: ast.Call, argument: str, safety: Safety) -> Mended | None:
+    """Return the edit that gives a call one more argument, behind its last one; None where that is in brackets."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    at = max((tree.place(one)[1] for one in given), default=-1)
+    if at < 0 or ")" in tree.text[at : tree.place(call)[1] - 1]:
+        return None
+    return Mended((Edit(path, at, at, f", {argument}"),), safety)
+
+
+def _written_at(tree: PythonTree, span: Span) -> list[ast.Call]:
+    """Return the calls that write JSON around a value, in what is sent, or in what is assigned to a name."""
+    node = tree.at(span.start, span.end)
+    around = () if node is None else tree.above(node)
+    outer = [above for above in around if isinstance(above, ast.Call) and _can_sort(tree, above)]
+    if outer:
+        return outer[:1]
+    statement = None if node is None else tree.statement(node)
+    inside: ast.AST | None = node
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and node is not statement.value:
+        inside = statement.value
+    inner = () if inside is None else ast.walk(inside)
+    return [call for call in inner if isinstance(call, ast.Call) and _can_sort(tree, call)]
 
 
 def _may_be_mixed(found: Volatile, bench: Bench) -> bool:

@@ -66,7 +66,8 @@ def _exposed(log: Log) -> Counter[int]:
 
 def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Excerpts) -> Finding:
     first, rule = claims[0], RULES.get(claims[0].rule)
-    severity = _severity(log, rule, claims, exposed)
+    free = _without_cost(log, claims)
+    severity = Severity.INFO if free else _severity(log, rule, claims, exposed)
     lost = sum(claim.lost or 0 for claim in claims)
     refs = _refs(log, first)
     return Finding(
@@ -89,11 +90,25 @@ def _finding(log: Log, claims: list[Claim], exposed: Counter[int], excerpts: Exc
         if lost
         else None,
         usd_lost=_usd(log, claims),
-        evidence=tuple(dict.fromkeys(text for claim in claims for text in claim.evidence))[:5],
+        evidence=tuple(dict.fromkeys([*free, *(text for claim in claims for text in claim.evidence)]))[:5],
         message=first.message,
         fix=Fix(first.fix or rule.fix, rule.safety),
         fingerprint=_fingerprint(log, first),
         also_rules=tuple(sorted({name for claim in claims for name in claim.also} - {rule.name})),
+    )
+
+
+def _without_cost(log: Log, claims: list[Claim]) -> tuple[str, ...]:
+    """Take the cost from breaks in prompts that are too short to be cached, and say so where all of them are."""
+    short = [claim for claim in claims if claim.before is not None and claim.lost and log.never_cached(claim.after)]
+    for claim in short:
+        claim.lost = 0
+    if not short or any(claim.lost or claim.before is None for claim in claims):
+        return ()
+    least, longest = log.minimum(short[0].after), max(log.prompt(claim.after) for claim in short)
+    low = least.low if least is not None else 0
+    return (
+        f"the prompts have {longest:,} tokens at most, and fewer than {low:,} are never cached: it costs nothing yet",
     )
 
 

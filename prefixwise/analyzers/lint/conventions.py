@@ -74,6 +74,9 @@ def _accounts(log: Log) -> Iterator[Account]:
 def _ratio(log: Log, model: int) -> float | None:
     """Return the provider's tokens for each of ours, told by calls without a cache; None if none tell."""
     rows = log.rows
+    exactness = log.corpus.tokenizers.get(rows.models[model], (Exactness.ESTIMATED, "", ""))[0]
+    if exactness is not Exactness.ESTIMATED:
+        return 1.0
     known = [
         row
         for row in range(len(rows))
@@ -87,9 +90,6 @@ def _ratio(log: Log, model: int) -> float | None:
         for row in known
         if rows.marks[row] & Mark.REST_ONLY or (rows.reported_cached[row] == 0 and rows.reported_written[row] <= 0)
     ]
-    exactness = log.corpus.tokenizers.get(rows.models[model], (Exactness.ESTIMATED, "", ""))[0]
-    if exactness is not Exactness.ESTIMATED:
-        return 1.0
     if len(cold) < _enough(log, known) or max(cold) - min(cold) > _CLOSE * median(cold):
         return None
     return median(cold)

@@ -140,6 +140,14 @@ class Log:
         least = self.minimum(row)
         return least is not None and least.high is not None and tokens < least.high + unsure
 
+    def never_cached(self, row: int) -> bool:
+        """Say whether a provider caches no prompt that is as short as a row's is reported to be."""
+        said, system = self.rows.reported_prompt[row], self.system(row)
+        if said == NONE or system is None or system.kind is not Kind.HOSTED:
+            return False
+        least = self.minimum(row)
+        return least is not None and least.low is not None and said < least.low
+
     @cached_property
     def _smallest_entries(self) -> dict[int, int]:
         """The fewest tokens that any request of a model read from a cache, or wrote to one and nothing else."""

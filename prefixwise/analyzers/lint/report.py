@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +17,24 @@ from prefixwise.core.report import Block, Cell, Column, Findings, Report, Table,
 from prefixwise.core.suppression import Suppression, SuppressionKind
 
 
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written to a baseline.
+
+    Attributes:
+        path: The file.
+        findings: How many it holds now; `new`: those it did not know before, `gone`: those it knew and are not there.
+        first: Whether there was no such file before.
+        asked_for: Whether later runs take it without being told.
+    """
+
+    path: str
+    findings: int
+    new: int
+    gone: int
+    first: bool
+    asked_for: bool
+
+
 class Judged(msgspec.Struct, frozen=True):
     """What is said of the findings.
 
@@ -25,6 +43,7 @@ class Judged(msgspec.Struct, frozen=True):
         suppressed: Those that somebody knows of; `suppressions`: why, of each.
         notes: What else is to be said of what is not told.
         whole: Whether all is told that was found.
+        written: What was written to a baseline, if that was asked for.
     """
 
     findings: tuple[Finding, ...]
@@ -32,6 +51,7 @@ class Judged(msgspec.Struct, frozen=True):
     suppressions: tuple[Suppression, ...] = ()
     notes: tuple[str, ...] = ()
     whole: bool = True
+    written: Written | None = None
 
 
 if TYPE_CHECKING:
@@ -43,6 +63,7 @@ def lint_report(
     sources: LintedSources | None = None,
     judged: Judged | None = None,
     fail_on: Level | None = Level.ERROR,
+    fail_on_in: Mapping[str, Level | None] | None = None,
     *,
     statistics: bool = False,
 ) -> Report:
@@ -53,25 +74,33 @@ def lint_report(
         sources: What came of prompt files and code, None where none was given.
         judged: What is said of their findings; all are told by default.
         fail_on: The mildest level of a finding that makes the command fail; None for never.
+        fail_on_in: The same of files, by path, that have another one.
         statistics: Whether findings are counted by rule, too.
     """
     values = _values(logs, sources, judged)
     whole = judged is None or judged.whole
-    notes = tuple(log_notes(logs.log.corpus)) if logs else ()
+    written = None if judged is None else judged.written
+    notes = (
+        *(log_notes(logs.log.corpus) if logs else ()),
+        *(sources.notes if sources else ()),
+        *_hidden(values, written),
+        *(judged.notes if judged else ()),
+    )
     return Report(
         schema=LINT.schema,
         schema_version=LINT.version,
         command="lint",
-        title=_title(values, logs, sources, "unstable" if whole else "new"),
+        title=_title(values, _places(logs, sources), "unstable" if whole else "new", written),
         blocks=(
             *_blocks(values, logs, whole=whole),
             *((_statistics(values.findings),) if statistics and values.findings else ()),
         ),
         values=values,
         inputs=logs.log.corpus.inputs if logs else (),
-        notes=(*notes, *(sources.notes if sources else ()), *_hidden(values), *(judged.notes if judged else ())),
+        notes=notes,
         flat=True,
         fail_on=fail_on,
+        fail_on_in=dict(fail_on_in or {}),
     )
 
 
@@ -88,21 +117,35 @@ def _values(logs: Linted | None, sources: LintedSources | None, judged: Judged |
     )
 
 
-def _title(values: LintValues, logs: Linted | None, sources: LintedSources | None, nothing: str) -> str:
+def _title(values: LintValues, where: Sequence[str], nothing: str, written: Written | None) -> str:
     levels = values.summary.by_level
     said = [f"{levels[level]} {level}{'s' if levels[level] != 1 else ''}" for level in ("error", "warning")]
     counted = " and ".join(said) if any(levels[level] for level in ("error", "warning")) else f"nothing {nothing}"
-    where = [_counted(len(logs.log.rows), "request")] if logs else []
-    where += [_counted(len(sources.inputs), "source file")] if sources else []
     if not where:
         return "nothing to lint"
-    return f"{counted} in {' and '.join(where)}"
+    if written is None:
+        return f"{counted} in {' and '.join(where)}"
+    change = "" if written.first else f", {written.new:,} of them new; {written.gone:,} taken out"
+    head = f"{_counted(written.findings, 'finding')} written to {written.path}{change}"
+    return f"{head}; {counted} beside, in {' and '.join(where)}" if values.findings else head
 
 
-def _hidden(values: LintValues) -> Iterator[str]:
-    """Yield how many findings are known, and from where."""
+def _places(logs: Linted | None, sources: LintedSources | None) -> list[str]:
+    found = [_counted(len(logs.log.rows), "request")] if logs else []
+    return found + ([_counted(len(sources.inputs), "source file")] if sources else [])
+
+
+def _hidden(values: LintValues, written: Written | None) -> Iterator[str]:
+    """Yield how many findings are known, and from where; of a baseline that was just written, what that means."""
+    if written is not None:
+        if written.asked_for:
+            yield "from now on lint tells only what is new"
+        else:
+            yield f"to be told only what is new, add --baseline {written.path}, or name it in the configuration"
     kinds = Counter((one.kind, "" if one.kind is SuppressionKind.INLINE else one.path) for one in values.suppressions)
     for (kind, path), count in sorted(kinds.items(), reverse=True):
+        if written is not None and path == written.path:
+            continue
         why = "ignored in comments" if kind is SuppressionKind.INLINE else f"known to {path}"
         yield f"left out: {_counted(count, 'finding')} {why}"
 

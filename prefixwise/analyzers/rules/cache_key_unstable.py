@@ -50,6 +50,46 @@ class CacheKeyUnstable(LogRule):
     {"model": "gpt-5.6", "prompt_cache_key": "chat-1", "input": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "usage": {"input_tokens": 5150, "input_tokens_details": {"cached_tokens": 5120}}}
     {"model": "gpt-5.6", "prompt_cache_key": "chat-2", "input": [{"role": "user", "content": "Do dogs pay?"}], "usage": {"input_tokens": 5120, "input_tokens_details": {"cached_tokens": 0}}}
     ```
+
+    In code:
+
+    ```python bad
+    from uuid import uuid4
+
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        return OpenAI().chat.completions.create(
+            model="gpt-5",
+            prompt_cache_key=str(uuid4()),
+            messages=[{"role": "system", "content": RULES}, {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        return OpenAI().chat.completions.create(
+            model="gpt-5",
+            prompt_cache_key="ferry-desk",
+            messages=[{"role": "system", "content": RULES}, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "cache-key-unstable"

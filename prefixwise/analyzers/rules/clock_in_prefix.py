@@ -41,6 +41,24 @@ class ClockInPrefix(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Timetable of 2026-03-11."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Timetable of 2026-03-11."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    It is {{ now }}.
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+
+    It is {{ now }}.
+    ```
     """  # noqa: E501
 
     name = "clock-in-prefix"

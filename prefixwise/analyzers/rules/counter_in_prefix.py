@@ -39,6 +39,24 @@ class CounterInPrefix(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Budget: 118,400 tokens."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Budget: 118,400 tokens."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}, {"role": "assistant", "content": "At 21:30 from quay 2."}, {"role": "user", "content": "And on day 3?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    Step {{ step_number }} of {{ max_steps }}.
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+
+    Step {{ step_number }} of {{ max_steps }}.
+    ```
     """  # noqa: E501
 
     name = "counter-in-prefix"

@@ -35,6 +35,25 @@ class DoubleBos(LogRule):
     {"model": "llama-3-8b", "prompt": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nWhen does the first ferry leave?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"}
     {"model": "llama-3-8b", "prompt": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nWhen does the first ferry leave?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nAt 05:40.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd the second?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"}
     ```
+
+    In a model's chat template:
+
+    ```jinja bad
+    {{ bos_token }}
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
+
+    ```jinja good
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
     """  # noqa: E501
 
     name = "double-bos"

@@ -35,6 +35,24 @@ class EnvStateInPrefix(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\n<git_status>\nnothing to commit, working tree clean\n</git_status>"}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\n<git_status>\nnothing to commit, working tree clean\n</git_status>"}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    You work in {{ cwd }} on the branch {{ git_branch }}.
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+
+    You work in {{ cwd }} on the branch {{ git_branch }}.
+    ```
     """  # noqa: E501
 
     name = "env-state-in-prefix"

@@ -32,6 +32,48 @@ class FewshotUnstable(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nQ: Is there a toilet?\nA: On deck two.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\nQ: Is quay 3 open?\nA: Yes, until nine.\n\nQ: Do dogs pay?\nA: Half the fare.\n\nQ: Is there a toilet?\nA: On deck two.\n\nAnswer like the examples."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In code:
+
+    ```python bad
+    import random
+
+    from openai import OpenAI
+
+    EXAMPLES = ["Q: To Mill? A: 14:05.", "Q: Dogs? A: On deck.", "Q: Late? A: Call 7.", "Q: Fare? A: 4 euros."]
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = " ".join(random.sample(EXAMPLES, 3)) + RULES
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    EXAMPLES = ["Q: To Mill? A: 14:05.", "Q: Dogs? A: On deck.", "Q: Late? A: Call 7.", "Q: Fare? A: 4 euros."]
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = " ".join(EXAMPLES[:3]) + RULES
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "fewshot-unstable"

@@ -45,6 +45,42 @@ class HistoryWindowSlides(HistoryRule):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And on Sundays?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the ferry timetable."}, {"role": "user", "content": "When does the first ferry leave?"}, {"role": "assistant", "content": "At 05:40."}, {"role": "user", "content": "And on Sundays?"}, {"role": "assistant", "content": "At 07:10."}, {"role": "user", "content": "Does it take bicycles?"}]}
     ```
+
+    In code:
+
+    ```python bad
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(history, question):
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": RULES}, *history[-10:], {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(history, question):
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": RULES}, *history, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "history-window-slides"

@@ -26,6 +26,48 @@ class LocaleDependentFormat(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. A ticket costs 1,250.50 crowns."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. A ticket costs 1,250.50 crowns."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In code:
+
+    ```python bad
+    import locale
+
+    from openai import OpenAI
+
+    FARE = 1250.5
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = f"Fares up to {locale.currency(FARE)}. {RULES}"
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    FARE = 1250.5
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = f"Fares up to {FARE:.2f} euros. {RULES}"
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "locale-dependent-format"

@@ -33,6 +33,24 @@ class RelativeTimeInHistory(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "[09:14] When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "Answer from the timetable."}, {"role": "user", "content": "[09:14] When does the last ferry leave?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "[09:18] From where?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    The timetable was changed {{ changed_ago }}.
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+
+    The timetable was changed on {{ changed_on }}.
+    ```
     """  # noqa: E501
 
     name = "relative-time-in-history"

@@ -45,6 +45,46 @@ class RequestIdInPrefix(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Tenant 7f31a0c2-06e4-4b1d-9c55-1f2e3d4c5b6a."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled. Tenant 7f31a0c2-06e4-4b1d-9c55-1f2e3d4c5b6a."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In code:
+
+    ```python bad
+    from uuid import uuid4
+
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = f"Request {uuid4()}. {RULES}"
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = RULES
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "request-id-in-prefix"

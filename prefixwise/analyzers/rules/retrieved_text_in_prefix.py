@@ -36,6 +36,36 @@ class RetrievedTextInPrefix(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\n## Recalled notes\n- The traveller prefers mornings and sits outside when it is dry.\n- Asked about bicycles in spring.\n\n## Rules\nName the quay in every answer, and never guess a time."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\n\n## Recalled notes\n- The traveller prefers mornings and sits outside when it is dry.\n- Asked about bicycles in spring.\n\n## Rules\nName the quay in every answer, and never guess a time."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    What the timetable says:
+    {% for doc in retrieved_documents %}
+    - {{ doc.text }}
+    {% endfor %}
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+
+    What the timetable says:
+    {% for doc in retrieved_documents %}
+    - {{ doc.text }}
+    {% endfor %}
+    ```
     """  # noqa: E501
 
     name = "retrieved-text-in-prefix"

@@ -34,7 +34,12 @@ class SchemaKeyOrder(ChangedTools):
 
     A comparison of parsed values sees no difference here; this one keeps the order of keys.
 
-    Not reported: an order that changes once, for all conversations and for good, which is a deployment.
+    In sources it is JSON that is made of keys in no fixed order, and a definition in JSON or YAML files that stands in a
+    second place, equal but for the order of its keys: requests made from the one cannot use what was cached of the
+    other. The first place, by path, is taken for the right one.
+
+    Not reported: an order that changes once, for all conversations and for good, which is a deployment; definitions
+    that each have an order of their own in one list, which is the same text on every call.
 
     Write schemas once when the program starts, keys sorted, and send those bytes from every worker. Nothing of what the
     model is told changes by that, so a tool may do it without a look.
@@ -47,6 +52,22 @@ class SchemaKeyOrder(ChangedTools):
     ```jsonl good
     {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "messages": [{"role": "user", "content": "When is the last ferry?"}], "usage": {"prompt_tokens": 5120, "prompt_tokens_details": {"cached_tokens": 0}}}
     {"messages": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "tools": [{"type": "function", "function": {"name": "find_quay", "description": "Find a quay."}}], "model": "gpt-4o", "usage": {"prompt_tokens": 5150, "prompt_tokens_details": {"cached_tokens": 5120}}}
+    ```
+
+    In files, here in one:
+
+    ```json bad
+    {
+      "chat": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]},
+      "mail": {"tools": [{"description": "Find a quay.", "name": "find_quay", "input_schema": {"type": "object"}}]}
+    }
+    ```
+
+    ```json good
+    {
+      "chat": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]},
+      "mail": {"tools": [{"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object"}}]}
+    }
     ```
     """  # noqa: E501
 

@@ -23,6 +23,30 @@ class StaticTextStranded(SourceRule):
 
     Put what is the same for all first: role, rules, examples, output format. Then what changes seldom, then what
     changes with each request.
+
+    In a template:
+
+    ```jinja bad
+    {{ question }}
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+
+    {{ question }}
+    ```
     """
 
     name = "static-text-stranded"

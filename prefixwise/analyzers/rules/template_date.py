@@ -37,6 +37,28 @@ class TemplateDate(MovingValue):
     {"model": "llama-3.2-3b", "prompt": "<|start|>system\nToday Date: 26 Jul 2024\n\nAnswer from the ferry timetable, name the quay.<|end|><|start|>user\nWhen does the last ferry leave?<|end|>"}
     {"model": "llama-3.2-3b", "prompt": "<|start|>system\nToday Date: 26 Jul 2024\n\nAnswer from the ferry timetable, name the quay.<|end|><|start|>user\nIs there a ferry on Sunday?<|end|>"}
     ```
+
+    In a model's chat template:
+
+    ```jinja bad
+    <|system|>
+    Today Date: {{ strftime_now("%d %b %Y") }}
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
+
+    ```jinja good
+    <|system|>
+    Today Date: 26 Jul 2024
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
     """  # noqa: E501
 
     name = "template-date"

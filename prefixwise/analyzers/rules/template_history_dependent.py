@@ -42,6 +42,24 @@ class TemplateHistoryDependent(PairRule):
     {"model": "qwen3-14b", "prompt": "<|im_start|>system\nAnswer from the ferry timetable.<|im_end|>\n<|im_start|>user\nWhen does the first ferry leave?<|im_end|>\n<|im_start|>assistant\nOne moment.<|im_end|>\n<|im_start|>user\n<tool_response>05:40</tool_response><|im_end|>\n<|im_start|>assistant\n"}
     {"model": "qwen3-14b", "prompt": "<|im_start|>system\nAnswer from the ferry timetable.<|im_end|>\n<|im_start|>user\nWhen does the first ferry leave?<|im_end|>\n<|im_start|>assistant\nOne moment.<|im_end|>\n<|im_start|>user\n<tool_response>05:40</tool_response><|im_end|>\n<|im_start|>assistant\nAt 05:40.<|im_end|>\n<|im_start|>user\nAnd the second one?<|im_end|>\n<|im_start|>assistant\n"}
     ```
+
+    In a model's chat template:
+
+    ```jinja bad
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content.split("</think>")[-1] if not loop.last else message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
+
+    ```jinja good
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
     """  # noqa: E501
 
     name = "template-history-dependent"

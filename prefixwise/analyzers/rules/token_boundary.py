@@ -16,6 +16,24 @@ class TokenBoundary(SourceRule):
     It costs a few tokens at most, a block where the cache works in blocks.
 
     End constant parts with a line end or a special token.
+
+    In a model's chat template:
+
+    ```jinja bad
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}assistant: {% endif %}
+    ```
+
+    ```jinja good
+    {%- for message in messages %}
+    <|{{ message.role }}|>
+    {{ message.content }}<|end|>
+    {%- endfor %}
+    {%- if add_generation_prompt %}<|assistant|>{% endif %}
+    ```
     """
 
     name = "token-boundary"

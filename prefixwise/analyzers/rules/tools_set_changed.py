@@ -41,6 +41,55 @@ class ToolsSetChanged(ChangedTools):
     {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay"}}], "messages": [{"role": "user", "content": "When is the last ferry?"}], "usage": {"prompt_tokens": 5120, "prompt_tokens_details": {"cached_tokens": 0}}}
     {"model": "gpt-4o", "tools": [{"type": "function", "function": {"name": "find_quay"}}], "messages": [{"role": "user", "content": "When is the last ferry?"}, {"role": "assistant", "content": "At 21:30."}, {"role": "user", "content": "From where?"}], "usage": {"prompt_tokens": 5150, "prompt_tokens_details": {"cached_tokens": 5120}}}
     ```
+
+    In code:
+
+    ```python bad
+    from anthropic import Anthropic
+
+    FIND = {"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object", "properties": {}}}
+    BOOK = {"name": "book_seat", "description": "Book a seat.", "input_schema": {"type": "object", "properties": {}}}
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question, plan_mode):
+        tools = [FIND]
+        if not plan_mode:
+            tools.append(BOOK)
+        return Anthropic().messages.create(
+            model="claude-sonnet-4-5",
+            max_tokens=400,
+            tools=tools,
+            system=RULES,
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from anthropic import Anthropic
+
+    FIND = {"name": "find_quay", "description": "Find a quay.", "input_schema": {"type": "object", "properties": {}}}
+    BOOK = {"name": "book_seat", "description": "Book a seat.", "input_schema": {"type": "object", "properties": {}}}
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        return Anthropic().messages.create(
+            model="claude-sonnet-4-5",
+            max_tokens=400,
+            tools=[FIND, BOOK],
+            system=RULES,
+            messages=[{"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "tools-set-changed"

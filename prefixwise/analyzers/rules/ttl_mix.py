@@ -74,8 +74,8 @@ class TtlMix(LogRule):
         """Claim calls that wrote everything again where their conversation had asked for another lifetime."""
         by_thread: dict[int, list[Claim]] = {}
         for before, row in log.turns():
-            system, place = log.marker_system(row), _changed_place(log, before, row)
-            if place is None or system is None or row in log.explained or not _missed_in_time(log, before, row):
+            place = _changed_place(log, before, row)
+            if place is None or row in log.explained or not _missed_in_time(log, before, row):
                 continue
             one, other = log.of(before).markers[0], place
             claim = Claim(
@@ -100,8 +100,11 @@ class TtlMix(LogRule):
 
 def _changed_place(log: Log, before: int, row: int) -> MarkerPlace | None:
     """Return the first marker of a row, where the same text asked for another lifetime in the earlier call."""
-    one, other, system = log.of(before).markers, log.of(row).markers, log.marker_system(row)
-    if not one or not other or one[0].block != other[0].block or system is None or system.ttl_s is None:
+    one, other = log.of(before).markers, log.of(row).markers
+    if not one or not other or one[0].block != other[0].block:
+        return None
+    system = log.marker_system(row)
+    if system is None or system.ttl_s is None:
         return None
     asked = {system.ttl_s.stated if place.ttl is None else place.ttl for place in (one[0], other[0])}
     return other[0] if len(asked) > 1 and is_extension(log, before, row) else None

@@ -37,6 +37,46 @@ class UnorderedIteration(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Harbour, Old Town, Mill, Airport.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled.\nStops: Harbour, Old Town, Mill, Airport.\nName the stop."}, {"role": "user", "content": "When does the last ferry leave?"}, {"role": "assistant", "content": "At 20:30 from quay 1."}, {"role": "user", "content": "And on day 2?"}]}
     ```
+
+    In code:
+
+    ```python bad
+    from openai import OpenAI
+
+    STOPS = {"Harbour", "Mill", "Airport"}
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = f"Stops: {', '.join(STOPS)}. {RULES}"
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
+
+    ```python good
+    from openai import OpenAI
+
+    STOPS = {"Harbour", "Mill", "Airport"}
+    RULES = (
+        "You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, and "
+        "say which office to call when a ferry is late, and never promise a seat. Answer in the language of the "
+        "question, in at most three sentences. Quays have numbers and children under six travel for nothing. "
+    )
+
+
+    def ask(question):
+        system = f"Stops: {', '.join(sorted(STOPS))}. {RULES}"
+        return OpenAI().chat.completions.create(
+            model="gpt-4o",
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
+        )
+    ```
     """  # noqa: E501
 
     name = "unordered-iteration"

@@ -47,6 +47,30 @@ class UserDataFirst(MovingValue):
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled."}, {"role": "user", "content": "You help Tomasz Wrona, a member since 20Is quay 3 open?"}]}
     {"model": "gpt-4o", "messages": [{"role": "system", "content": "You answer questions on ferry timetables. Say which quay, and what to do when a crossing is cancelled."}, {"role": "user", "content": "You help Leila Haddad, a member since 20Do dogs pay?"}]}
     ```
+
+    In a template:
+
+    ```jinja bad
+    Hello {{ user_name }}.
+
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+    ```
+
+    ```jinja good
+    You answer questions on ferry timetables. Name the quay, the time and the fare in every answer, say which
+    office to call when a ferry is late, and never promise a seat. Answer in the language of the question, in at most
+    three sentences. Quays have numbers, fares are in euros, and children under six travel for nothing.
+    Dogs travel in the open part of the deck and bicycles on the car deck. When a crossing is cancelled, name the
+    next one, and say that the ticket holds for it. Give no advice on trains, buses or hotels. Of two crossings that
+    fit, name the earlier one. A timetable holds for one season; say so where somebody asks for a day of the next one.
+
+    Hello {{ user_name }}.
+    ```
     """  # noqa: E501
 
     name = "user-data-first"

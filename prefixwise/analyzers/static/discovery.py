@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from prefixwise.analyzers.static.file_contents import LARGEST, by_content
+from prefixwise.analyzers.static.file_contents import by_content
 from prefixwise.analyzers.static.file_kinds import (
+    LARGEST,
     FileKind,
     by_name,
     is_binary,

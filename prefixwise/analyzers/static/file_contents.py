@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from prefixwise.analyzers.static.file_kinds import FileKind, is_binary, is_log, may_build_prompts, says_prompt
-
-LARGEST = 2_000_000
-"""Files with more bytes are left out, logs excepted."""
+from prefixwise.analyzers.static.file_kinds import (
+    LARGEST,
+    FileKind,
+    defines_tools,
+    is_binary,
+    is_log,
+    may_build_prompts,
+    says_prompt,
+)
 
 
 def by_content(path: str, size: int, kind: FileKind, why: str, *, unsure: bool) -> tuple[FileKind | None, str]:
     """Return what a file of a folder is and why; no kind where it is left out, no reason for code without prompts."""
     if kind is FileKind.LOG:
-        return (kind, why) if not unsure or is_log(path, size=size) else (None, "no log of a recognised format")
+        if not unsure or is_log(path, size=size):
+            return kind, why
+        tools = path.lower().endswith(".json") and size <= LARGEST and defines_tools(path)
+        return (FileKind.PROMPT_TEXT, "definitions of tools") if tools else (None, "no log of a recognised format")
     if size > LARGEST:
         return None, "larger than 2 MB"
     with open(path, "rb") as stream:

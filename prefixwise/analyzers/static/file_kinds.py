@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from prefixwise.analyzers.static.templates.definitions import holds_tools
 from prefixwise.core.errors import UserError
 from prefixwise.corpus.dialect import SHAPE_ERRORS
 from prefixwise.corpus.reader import ReadOptions, export_in, first_bytes, reader_for
@@ -76,6 +77,8 @@ _SINKS = tuple(
 _GENERATED = re.compile(r"(?i)\.d\.[cm]?ts$|\.min\.[cm]?js$|[.-]bundle\.js$|_pb2(?:_grpc)?\.py$")
 _JSON = (".json", ".jsonl", ".ndjson")
 _BODIES = re.compile(r"(?:^|/)(?:messages|contents|input)/\*/(?:role|parts|content)\b")
+LARGEST = 2_000_000
+"""Files with more bytes are left out, logs excepted."""
 _WHOLE = 4_000_000
 _HEAD = 8192
 
@@ -133,7 +136,8 @@ def of_named(path: str, name: str) -> FileKind:
         return FileKind.PROMPT_TEXT
     if lower.endswith(LOG_SUFFIXES):
         plain = lower.endswith((".json", *(".json.gz", ".json.zst"))) and not is_log(path)
-        return FileKind.PROMPT_TEXT if plain and _PROMPT_PATH.search(path) else FileKind.LOG
+        is_text = plain and (_PROMPT_PATH.search(path) is not None or (lower.endswith(".json") and defines_tools(path)))
+        return FileKind.PROMPT_TEXT if is_text else FileKind.LOG
     return FileKind.PROMPT_TEXT if _is_text(path) and not is_log(path) else FileKind.LOG
 
 
@@ -168,6 +172,15 @@ def may_build_prompts(data: bytes) -> bool:
 def says_prompt(data: bytes) -> bool:
     """Say whether a template's text speaks of prompts, or is written like one."""
     return _PROMPT_TEXT.search(data) is not None
+
+
+def defines_tools(path: str) -> bool:
+    """Say whether a JSON file holds definitions of tools."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return holds_tools(stream.read(LARGEST))
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def is_log(path: str, *, size: int = 0) -> bool:

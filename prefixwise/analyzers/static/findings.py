@@ -209,6 +209,7 @@ def _of_trait(trait: TemplateTrait) -> Raw:
         message=trait.message.rstrip(".") + ".",
         flow=trait.flow,
         evidence=trait.evidence,
+        lost=Lost(trait.tokens, False, Per.CALL) if trait.tokens else None,
     )
 
 

@@ -12,6 +12,7 @@ from prefixwise.analyzers.fixes.bench import Bench
 from prefixwise.analyzers.lint.document import LintInput
 from prefixwise.analyzers.static.context import Outside, OutsideOf, nothing_known
 from prefixwise.analyzers.static.findings import source_findings
+from prefixwise.analyzers.static.key_orders import key_order_traits
 from prefixwise.analyzers.static.sources import Source
 from prefixwise.analyzers.static.template_pool import TemplateTask, templates_read
 from prefixwise.analyzers.static.templates.found import Stranded, TemplateTrait
@@ -135,7 +136,12 @@ def _read(
         for problem in answer.problems:
             line, _ = sources[path].position(problem.start)
             notes.append(f"{path}:{line}: not read: {problem.what}")
-    return [*(one for answer in read for one in answer.found), *volatiles], [*notes, *said]
+    traits = key_order_traits((sources[path] for path in paths), lambda path: _model(outside(path)))
+    return [*(one for answer in read for one in answer.found), *traits, *volatiles], [*notes, *said]
+
+
+def _model(outside: Outside) -> str:
+    return outside.asked.model or outside.assumed.model
 
 
 def _task(source: Source, outside: Outside) -> TemplateTask:

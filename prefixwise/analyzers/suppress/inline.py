@@ -227,7 +227,7 @@ def _unknown(file: _File) -> Iterator[Raw]:
 def _costly(file: _File) -> Iterator[Raw]:
     for comment in dict.fromkeys(directive.comment for directive in file.directives if directive.comment.sent):
         tokens = count_tokens(file.source.text[comment.start : comment.end])
-        message = f"This comment is sent to the model: {tokens:,} tokens on each call."
+        message = f"This comment to prefixwise is sent to the model: {tokens:,} tokens on each call."
         yield _raw(file, _COSTLY, comment.start, comment.end, message, (f"tokens of {encoding_name()}",))
 
 

@@ -163,6 +163,8 @@ def _changed_files(top: str, base: str) -> dict[str, _Change]:
             break
         before = next(words)
         name = next(words) if status[0] in "RC" else before
+        if status == "R100":
+            continue  # under another name the same file
         found[name] = _Change(before, status[0] not in "MRC")
     return found
 

@@ -72,6 +72,11 @@ class Configurations:
             return self.here
         return self.of_folder(self.located(path).rpartition("/")[0] or "/")
 
+    def saying(self, path: str, *keys: str) -> Configuration:
+        """Return the configuration of a file where it sets one of some keys, else that of the working folder."""
+        own = self.of(path)
+        return own if any(key in own.layer.values for key in keys) else self.here
+
     def of_folder(self, folder: str) -> Configuration:
         """Return the configuration of what stands directly in a folder, given absolute, with `/` and without links."""
         if self._only is not None:

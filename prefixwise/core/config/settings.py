@@ -122,7 +122,11 @@ PER_FILE = frozenset(
         *("include", "exclude", "force-exclude", "provider", "model", "builders", "prompt"),
     }
 )
-"""Keys that are taken from the configuration nearest to each file; the others from the one nearest to the command."""
+"""Keys that are taken from the configuration nearest to each file; the others from the one nearest to the command.
+
+Of those others `fail-on`, `exit-zero` and `baseline` are asked for each finding: its file's own configuration wins,
+where it sets them.
+"""
 PATHS = frozenset({"rules", "baseline", "source"})
 """Keys that name files."""
 DEFAULTS = Settings()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixwise.core.excerpt import visible
 from prefixwise.core.finding import Finding, Level
-from prefixwise.core.report import Findings, Report, Text
+from prefixwise.core.report import Findings, Report, Table, Text
 from prefixwise.reports.finding_words import tally
 from prefixwise.reports.format import FORMATS, Format
 
@@ -14,14 +14,15 @@ _STYLES = {Level.ERROR: "1;31", Level.WARNING: "33", Level.INFO: "36"}
 
 
 def render(report: Report, *, width: int | None = None, colour: bool = False) -> str:
-    """Return a line a finding and how many there are; of a report without findings, its title and its prose.
+    """Return a line a finding, and how many there are; of a report without findings, its title and its prose.
 
     Lines are not wrapped: whoever takes them apart needs them whole.
     """
     del width
     blocks = [block for block in report.blocks if isinstance(block, Findings)]
     findings = [finding for block in blocks for finding in block.findings]
-    lines = [*(_line(finding, colour) for finding in findings), tally(findings)] if blocks else list(_prose(report))
+    counted = [*_statistics(report), tally(findings)]
+    lines = [*(_line(finding, colour) for finding in findings), *counted] if blocks else list(_prose(report))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -30,6 +31,15 @@ def _line(finding: Finding, colour: bool) -> str:
     # With its colon, for a file called `:` would make the line a command to a CI runner.
     place = visible(f"{finding.place}: ") if finding.place else ""
     return f"{place}{level} {visible(finding.rule)}: {visible(finding.message)}"
+
+
+def _statistics(report: Report) -> Iterator[str]:
+    """Yield how often each rule found something, where that was asked for."""
+    for block in report.blocks:
+        if isinstance(block, Table) and block.name == "statistics":
+            yield from (
+                f"{count:,} {visible(str(rule))} ({visible(str(code))})" for rule, code, count, *_ in block.rows
+            )
 
 
 def _prose(report: Report) -> Iterator[str]:

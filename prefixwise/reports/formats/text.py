@@ -206,7 +206,8 @@ def _input(file: InputFile) -> RenderableType:
         return line.append(f"skipped: {visible(file.reason_skipped)}", style="yellow not dim")
     place = f" at {visible(file.record_path)}" if file.record_path else ""
     form = f"{visible(file.format)}{place}, " if file.format else ""
-    line.append(f"{form}{file.records:,} record{'' if file.records == 1 else 's'}")
+    first = " (#0 is the first)" if file.mode == "log" and file.records > 1 else ""
+    line.append(f"{form}{file.records:,} record{'' if file.records == 1 else 's'}{first}")
     return line.append(f", {file.broken:,} broken", style="yellow not dim") if file.broken else line
 
 

@@ -23,7 +23,6 @@ from prefixwise.core.finding import Finding
 from prefixwise.core.report import Report
 from prefixwise.workflows.editor.stable import StablePrefix, stable_prefixes
 from prefixwise.workflows.linting import LintAsked, files_of, lint
-from prefixwise.workflows.silencing import Silencing
 
 _UNREAD = re.compile(r":(\d+): not read: (.*)", re.DOTALL)
 
@@ -99,7 +98,6 @@ class Looking:
             paths=("-",),
             configured=self._configured,
             settings=settings,
-            silencing=Silencing(baseline=Path(settings.baseline) if settings.baseline else None),
             unsaved=path,
             text=data,
         )

@@ -129,6 +129,16 @@ def built(body: str, head: str = "") -> str:
             "    return json.dumps({word: len(word) for word in words}) + RULES",
             "    return json.dumps({word: len(word) for word in sorted(words)}) + RULES",
         ),
+        ("    return json.dumps(vars(found)) + RULES", "    return json.dumps(vars(found), sort_keys=True) + RULES"),
+        (
+            "    text = RULES + json.dumps(\n        vars(found),\n        indent=1,\n    )\n    return text + RULES",
+            "    text = RULES + json.dumps(\n        vars(found),\n        indent=1, sort_keys=True,\n    )\n"
+            "    return text + RULES",
+        ),
+        (
+            "    said = vars(found)\n    text = json.dumps(said)\n    return text + RULES",
+            "    said = vars(found)\n    text = json.dumps(said, sort_keys=True)\n    return text + RULES",
+        ),
     ],
 )
 def test_what_is_gone_through_in_no_order_is_sorted(body: str, after: str) -> None:

@@ -114,9 +114,12 @@ def test_a_file_that_only_lost_lines_has_changed_as_a_file(folder: Path) -> None
 def test_a_renamed_file_has_changed_where_its_text_has(folder: Path, renames: str) -> None:
     git(folder, "config", "diff.renames", renames)
     git(folder, "mv", "with space.md", "prompts/new näme.md")
+    about_all = at("prompts/new näme.md", 1, rule="line-ending-drift")
     assert touched(folder, "prompts/new näme.md") == []
+    assert not changes_since("main", [about_all], str(folder)).touch(about_all)
     (folder / "prompts/new näme.md").write_text(changed(12))
     assert touched(folder, "prompts/new näme.md") == [12]
+    assert changes_since("main", [about_all], str(folder)).touch(about_all)
 
 
 def test_what_git_does_not_know_has_changed_as_a_whole(folder: Path) -> None:

@@ -34,7 +34,7 @@ class Stranded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TemplateTrait(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a model's chat template does to prompts.
+    """Something that a prompt file, or a model's chat template, does to prompts.
 
     Attributes:
         rule: Name of the kind.
@@ -43,6 +43,7 @@ class TemplateTrait(msgspec.Struct, frozen=True, kw_only=True):
         message: A sentence for a person.
         flow: The way of what moves to where it is printed.
         evidence: Clauses.
+        tokens: Tokens of constant text that are computed again for it, None where that is not known.
     """
 
     rule: str
@@ -53,6 +54,7 @@ class TemplateTrait(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     flow: tuple[Step, ...] = ()
     evidence: tuple[str, ...] = ()
+    tokens: int | None = None
 
 
 class TemplateFindings(msgspec.Struct, frozen=True, kw_only=True):

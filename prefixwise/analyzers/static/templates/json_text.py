@@ -9,6 +9,7 @@ from prefixwise.analyzers.static.templates.trees import Mapping, Scalar, Sequenc
 from prefixwise.analyzers.static.templates.views import View, ViewBuilder
 
 _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{}\[\],:])|([^\s{}\[\],:"]+))', re.DOTALL)
+_BLANK = re.compile(r"\s*")
 _PAIR = r"u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 _ESCAPE = re.compile(rf"\\(?:{_PAIR}|u([0-9a-fA-F]{{4}})|(.))", re.DOTALL)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -73,6 +74,11 @@ class _Reader:
         self._at = token.end()
         return token
 
+    def _peek(self) -> int:
+        """Return where the next token begins."""
+        blank = _BLANK.match(self._text, self._at)
+        return self._at if blank is None else blank.end()
+
     def _skip(self, sign: str) -> bool:
         token = _TOKEN.match(self._text, self._at)
         if token is None or token[2] != sign:
@@ -81,15 +87,17 @@ class _Reader:
         return True
 
     def _mapping(self, depth: int) -> Mapping:
-        entries = []
+        entries, places = [], []
         while not self._skip("}"):
+            start = self._peek()
             key = self.value(depth + 1)
             if not isinstance(key, Scalar) or not self._skip(":"):
                 raise UnreadableTemplateError("a key is missing in JSON", self._at)
             entries.append((key.text, self.value(depth + 1)))
+            places.append((start, self._at))
             if not self._skip(",") and not self._comes("}"):
                 raise UnreadableTemplateError("a comma is missing in JSON", self._at)
-        return Mapping(tuple(entries))
+        return Mapping(tuple(entries), tuple(places))
 
     def _sequence(self, depth: int) -> Sequence:
         items = []

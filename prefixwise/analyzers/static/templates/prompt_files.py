@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prefixwise.analyzers.static.templates.definitions import is_tool
 from prefixwise.analyzers.static.templates.front_matter import About, about
 from prefixwise.analyzers.static.templates.trees import Mapping, Scalar, Sequence, Tree
 from prefixwise.analyzers.static.templates.views import View
@@ -79,12 +80,20 @@ def _prompts(tree: Tree, depth: int) -> Iterator[Prompt]:
         for item in tree.items:
             yield from _prompts(item, depth + 1)
         return
+    if is_tool(tree):  # an API sends its texts as they are: a place in one braces is that of a path
+        for _, value in tree.entries:
+            yield from (prompt for prompt in _prompts(value, depth + 1) if _is_filled(prompt))
+        return
     found = _chat_templates(tree) or _whole_prompt(tree)
     if found:
         yield from found
         return
     for _, value in tree.entries:
         yield from _prompts(value, depth + 1)
+
+
+def _is_filled(prompt: Prompt) -> bool:
+    return any("{{" in piece.view.text or "{%" in piece.view.text for piece in prompt.pieces)
 
 
 def _chat_templates(tree: Mapping) -> list[Prompt]:

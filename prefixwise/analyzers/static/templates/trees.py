@@ -25,9 +25,10 @@ class Sequence(NamedTuple):
 
 
 class Mapping(NamedTuple):
-    """A mapping, in the order of the file."""
+    """A mapping, in the order of the file; `places`: where each entry begins and ends, from key to end of value."""
 
     entries: tuple[tuple[str, Tree], ...]
+    places: tuple[tuple[int, int], ...] = ()
 
     def get(self, *keys: str) -> Tree | None:
         """Return the value of the first of these keys that it has."""

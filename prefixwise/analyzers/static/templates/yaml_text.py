@@ -104,14 +104,22 @@ class _Reader:
         return Sequence(tuple(items))
 
     def _mapping(self, indent: int) -> Mapping:
-        entries = []
+        entries, places = [], []
         while (line := self._line()) is not None and line.indent == indent:
             key = _KEY.match(self._text, line.text, line.end)
             if key is None or self._said(line)[:2].rstrip() == "-":
                 break
             self._at += 1
+            first = self._at - 1
             entries.append((key[1].strip().strip("\"'"), self._value(line, key.end(), indent)))
-        return Mapping(tuple(entries))
+            places.append((line.text, self._end_of(first)))
+        return Mapping(tuple(entries), tuple(places))
+
+    def _end_of(self, first: int) -> int:
+        """Return where ends what began on a line and was read just now: blank lines behind it are not part of it."""
+        numbers = range(self._at - 1, first, -1)
+        last = next((n for n in numbers if self._lines[n].text < self._lines[n].end), first)
+        return self._lines[last].end
 
     def _value(self, line: _Line, start: int, indent: int) -> Tree:
         """Read a value that begins at `start` of a line, or on the lines below."""
@@ -152,7 +160,7 @@ class _Reader:
             builder.take(begin, line.end)
             if folds and following is not None and begin < line.end and following.text < following.end:
                 builder.put(" ", line.end, line.next)
-            else:
+            elif following is not None or "-" not in header:
                 builder.take(line.end, line.next)
         return Scalar(builder.view(lines[0].start if lines else len(self._text)))
 
