@@ -91,7 +91,7 @@ def test_without_tenants_one_hit_is_a_leak_at_once_and_a_salt_of_ones_own_helps(
 
 
 def test_times_alone_find_what_usage_hides(tmp_path: Path):
-    with serving("sim:a=0.002,b=0.000005,noise=0.05", faults=["usage=missing"]) as running:
+    with serving("sim:a=0.002,b=0.00002,noise=0.05", faults=["usage=missing"]) as running:
         judged, rows, found = audited(tmp_path / "r.jsonl", running.url, live_plan(tokens=400, blocks=40))
     assert judged["north → south"].verdict is Verdict.LEAK
     assert judged["north → south"].by == "timing"
@@ -175,10 +175,10 @@ def test_a_server_that_refuses_is_left_alone(tmp_path: Path):
 
 @pytest.mark.parametrize("sham", [True, False])
 def test_what_other_traffic_does_to_times_is_no_leak_with_a_sham(tmp_path: Path, sham: bool):
-    """Answers come 6 ms sooner where another tenant asked right before; nobody shares anything."""
-    model = "sim:a=0.012,b=0.000005,noise=0.01"
+    """Answers come 30 ms sooner where another tenant asked right before; nobody shares anything."""
+    model = "sim:a=0.01,b=0.000001,noise=0.01"
     plan = live_plan(sham=sham, tokens=200, blocks=24)
-    with serving(model, keys=KEYS, faults=["usage=missing", "stirred=0.006"]) as running:
+    with serving(model, keys=KEYS, faults=["usage=missing", "stirred=0.03"]) as running:
         judged, _, _ = audited(tmp_path / "r.jsonl", running.url, plan)
     assert (judged["north → south"].verdict is Verdict.LEAK) is not sham
 

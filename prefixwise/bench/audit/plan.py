@@ -131,7 +131,6 @@ class LiveRow(msgspec.Struct, frozen=True, kw_only=True):
     header: int = 0
     left_out: str = ""
     status: int = 0
-    error: str = ""
     failure: Failure | None = None
     opened: bool = False
     late: float = 0.0
