@@ -24,49 +24,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from prefixwise.bench.program.programs import PROGRAMS, Draw, Program, levels
+
 Ids = list[int]
-Ask = Callable[[list[Ids], int], list[Ids]]
-"""Sends prompts at once and returns their answers, each of so many tokens."""
 
 
 def tokens(draw: random.Random, count: int) -> Ids:
     return [draw.randrange(100, 40_000) for _ in range(count)]
-
-
-def chat(ask: Ask, draw: random.Random) -> list[Ids]:
-    said, answers = tokens(draw, 200), []
-    for _ in range(8):
-        said = said + tokens(draw, 30)
-        answers += ask([said], 12)
-        said = said + answers[-1]
-    return answers
-
-
-def agent(ask: Ask, draw: random.Random) -> list[Ids]:
-    seen, answers = tokens(draw, 300), []
-    for _ in range(12):
-        answers += ask([seen], 8)
-        seen = seen + answers[-1] + tokens(draw, 40)
-    return answers
-
-
-def few_shot(ask: Ask, draw: random.Random) -> list[Ids]:
-    examples = tokens(draw, 300)
-    return ask([examples + tokens(draw, 20) for _ in range(20)], 4)
-
-
-def tree(ask: Ask, draw: random.Random) -> list[Ids]:
-    problem = tokens(draw, 250)
-    (root,) = ask([problem], 8)
-    thoughts = [problem + root + tokens(draw, 10) for _ in range(3)]
-    first = ask(thoughts, 8)
-    deeper = [
-        thought + answer + tokens(draw, 10) for thought, answer in zip(thoughts, first, strict=True) for _ in range(3)
-    ]
-    return [root, *first, *ask(deeper, 8)]
-
-
-PROGRAMS = {"chat": chat, "agent": agent, "few-shot": few_shot, "tree": tree}
 
 
 class Side:
@@ -79,21 +43,24 @@ class Side:
         settings = EngineSettings(index=index, capacity="16000tokens", deterministic=True)  # type: ignore[arg-type]
         self.engine = assemble(settings, loaded).engine
 
-    def run(self, program: Callable[[Ask, random.Random], list[Ids]], seed: int) -> tuple[float, list[Ids], float]:
+    def run(self, program: Callable[[Draw[Ids]], Program[Ids]], seed: int) -> tuple[float, list[Ids], float]:
         """Return CPU seconds, answers, and the share of the prompts that was cached."""
         from prefixwise.engine.request import Sampling
 
         requests: list[Any] = []
+        answers: list[Ids] = []
 
         def ask(prompts: list[Ids], length: int) -> list[Ids]:
             sent = [self.engine.submit(prompt, Sampling(max_tokens=length, ignore_end=True)) for prompt in prompts]
             self.engine.finish(sent)
             requests.extend(sent)
+            answers.extend(request.output for request in sent)
             return [request.output for request in sent]
 
         self.engine.cache.reset()
+        drawn = random.Random(seed)
         began = time.process_time()
-        answers = program(ask, random.Random(seed))
+        levels(program(lambda count: tokens(drawn, count)), ask)
         spent = time.process_time() - began
         cached = sum(sum(request.cached.values()) for request in requests)
         return spent, answers, cached / sum(request.prompt_tokens for request in requests)

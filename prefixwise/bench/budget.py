@@ -14,7 +14,8 @@ from prefixwise.core.errors import UserError
 _BEFORE = 16
 """Requests that find out about a server, and warm it up, of the longest prompts."""
 
-_PROVIDERS = {"openai-chat": "openai", "openai-responses": "openai"}
+PROVIDERS = {"openai-chat": "openai", "openai-responses": "openai"}
+"""Whose prices and rules hold behind a protocol that is not called after its provider."""
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -30,19 +31,29 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 def cost_of(plan: Plan, book: Rulebook) -> Cost:
-    """Return what a run may cost at most."""
+    """Return what a cold-against-warm run may cost at most."""
     design = plan.design
     each = design.items * (1 + design.repeats) + design.controls
     tokens = sum(each * (length + BEHIND + plan.suffix) for length in plan.lengths)
     tokens += _BEFORE * (max(plan.lengths) + BEHIND + plan.suffix)
-    return priced(each * len(plan.lengths) + _BEFORE, tokens, plan.model, plan.protocol, book)
+    return priced(each * len(plan.lengths) + _BEFORE, tokens, plan.protocol, plan.model, book)
 
 
-def priced(requests: int, tokens: int, model: str, protocol: str, book: Rulebook) -> Cost:
-    """Return what requests with so many prompt tokens together may cost at most."""
-    listed = book.price_list(model, _PROVIDERS.get(protocol, protocol))
+def priced(requests: int, tokens: int, protocol: str, model: str, book: Rulebook, output: int = 0) -> Cost:
+    """Return what requests may cost at most.
+
+    Args:
+        requests: How many.
+        tokens: Of all their prompts; none of them is taken to be cached.
+        protocol: Whose prices hold.
+        model: As the endpoint calls it.
+        book: Prices.
+        output: Tokens of all answers; at least one a request.
+    """
+    listed = book.price_list(model, PROVIDERS.get(protocol, protocol))
     price = listed.at(time.time()) if listed else None
-    return Cost(requests, tokens, price.cost(tokens, 0, tokens) if price else None)
+    usd = None if price is None else price.cost(tokens, 0, tokens) + max(output, requests) * (price.output or 0) / 1e6
+    return Cost(requests, tokens, usd)
 
 
 def agree(cost: Cost, *, local: bool, yes: bool, budget: float | None) -> None:

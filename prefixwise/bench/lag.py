@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 from time import perf_counter
 
 TICK_S = 0.005
@@ -15,10 +16,15 @@ class LagMeter:
     """While open, measures how much later than asked for the event loop comes back; `worst` since the last reset.
 
     What runs long in the loop, and other processes that hold the core, make every time that is measured too long.
+
+    Args:
+        keep: Whether every tick's lateness is kept, in `seen`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False) -> None:
         self.worst = 0.0
+        self.seen: list[float] = []
+        self._keep = keep
         self._task: asyncio.Task[None] | None = None
 
     def reset(self) -> None:
@@ -29,7 +35,10 @@ class LagMeter:
         while True:
             began = perf_counter()
             await asyncio.sleep(TICK_S)
-            self.worst = max(self.worst, perf_counter() - began - TICK_S - GRAIN_S)
+            late = perf_counter() - began - TICK_S - GRAIN_S
+            self.worst = max(self.worst, late)
+            if self._keep:
+                self.seen.append(max(0.0, late))
 
     async def __aenter__(self) -> LagMeter:
         self._task = asyncio.create_task(self._tick())
@@ -40,3 +49,9 @@ class LagMeter:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time that this process has taken."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

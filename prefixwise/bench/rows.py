@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -80,6 +81,16 @@ class RowFile(Generic[Head, Row]):
 
     def __exit__(self, *problem: object) -> None:
         self.close()
+
+
+def run_of(path: Path | None) -> str:
+    """Return the name of the run that a file holds, so that it goes on; '' where it holds none."""
+    try:
+        with path.open("rb") if path is not None else tempfile.TemporaryFile() as file:
+            name = msgspec.json.decode(file.readline(), type=dict).get("run", "")
+    except (OSError, msgspec.MsgspecError):
+        return ""
+    return name if isinstance(name, str) else ""
 
 
 def read_rows(path: Path, head: type[Head], row: type[Row]) -> tuple[Head, list[Row]]:

@@ -47,7 +47,10 @@ class HttpSender:
 
     async def send(self, body: Body, *, stream: bool = True) -> Sent:
         """Send a request; encoding it and connecting are over before the clock runs. Raises ExchangeError."""
-        request = self.endpoint.encoded(body, stream=stream)
+        return await self.send_encoded(self.endpoint.encoded(body, stream=stream), stream=stream)
+
+    async def send_encoded(self, request: bytes, *, stream: bool = True) -> Sent:
+        """Send a request that was encoded before. Raises ExchangeError."""
         opened = self._connection is None or not self._connection.usable
         await self.open()
         if self._connection is None:

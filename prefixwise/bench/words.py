@@ -29,6 +29,9 @@ NONCE_TOKENS = 16
 """Letters of a nonce. Each holds four bits, so two nonces begin alike now and then: a cache of single tokens finds
 that beginning, but nothing behind it."""
 
+_NEAR = 64
+"""Tokens more that a prompt may have than asked for, where no words come to exactly that."""
+
 _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
@@ -44,6 +47,19 @@ class Vocabulary(msgspec.Struct, frozen=True):
     words: tuple[tuple[str, int], ...]
     around: int
     counted: bool = True
+
+    def possible(self, tokens: int) -> int:
+        """Return the smallest number of tokens from `tokens` on that a prompt can have.
+
+        Raises:
+            UserError: There is none near.
+        """
+        left = max(0, tokens - self.around)
+        reachable = _sums({cost for _, cost in self.words}, left + _NEAR)
+        for more in range(_NEAR + 1):
+            if reachable[left + more]:
+                return self.around + left + more
+        raise UserError(f"no prompt of about {tokens} tokens can be made", help="ask for longer prompts")
 
     def text(self, tokens: int, seed: int | str) -> str:
         """Return words in random order so that the whole prompt has `tokens` tokens; the same seed, the same text.
@@ -110,9 +126,14 @@ async def vocabulary(count: Count) -> Vocabulary:
     return Vocabulary(words, around)
 
 
-def uncounted() -> Vocabulary:
-    """Return what is assumed where nobody counts: a token a word, and none around them."""
-    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), 0, counted=False)
+def common_text() -> str:
+    """Return all the words that prompts are made of, as one text."""
+    return _words(_CANDIDATES)
+
+
+def uncounted(around: int = 0) -> Vocabulary:
+    """Return what is assumed where nobody counts: a token a word, and `around` of them around the words."""
+    return Vocabulary(tuple((word, 1) for word in _CANDIDATES), around, counted=False)
 
 
 def _words(words: Sequence[str]) -> str:

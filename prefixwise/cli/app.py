@@ -12,6 +12,7 @@ from prefixwise.cli import (
     audit,
     bench,
     check,
+    compare,
     config,
     diff,
     explain,
@@ -28,6 +29,7 @@ from prefixwise.cli import (
     serve,
     tokens,
     trace,
+    verify,
     why,
 )
 
@@ -73,6 +75,8 @@ app.command("check", epilog=_EPILOG)(check.check)
 app.command("generate", epilog=_EPILOG)(generate.generate)
 app.command("serve", epilog=_EPILOG)(serve.serve)
 app.command("models", epilog=_EPILOG)(models.models)
+app.command("compare", epilog=_EPILOG)(compare.compare)
+app.command("verify", epilog=_EPILOG)(verify.verify)
 app.add_typer(bench.app, name="bench")
 app.add_typer(audit.app, name="audit")
 app.command("rules", epilog=_EPILOG)(rules.rules)

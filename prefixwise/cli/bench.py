@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefixwise.cli import bench_load, bench_probe, bench_program, bench_replay
+from prefixwise.cli import bench_options as b
 from prefixwise.cli import options as o
 
 app = typer.Typer(
@@ -68,10 +70,20 @@ def ttft(
         bool, typer.Option("--quick", help="128, 256 and 512 tokens, and no more pairs than it takes.")
     ] = False,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="Stop when the interval is 5 % to each side.")] = False,
+    request: Annotated[
+        str,
+        typer.Option(
+            "--request",
+            metavar="FILE#N",
+            help="Measure your own tools, system prompt and history: those of this request.",
+        ),
+    ] = "",
+    metrics: b.Metrics = None,
     keep: Annotated[
         Path | None,
         typer.Option("--keep", metavar="FILE", help="Keep every request in this file; an interrupted run goes on."),
     ] = None,
+    parquet: b.Table = None,
     run_id: Annotated[
         str,
         typer.Option(
@@ -98,6 +110,7 @@ def ttft(
     Examples:
       prefixwise bench ttft --target http://localhost:8000 --protocol vllm --model Qwen3-8B
       prefixwise bench ttft --target http://localhost:8000 --model m --quick --require 'speedup>=2'
+      prefixwise bench ttft --target http://localhost:8000 --model m --request requests.jsonl#3
       prefixwise bench ttft --target https://api.openai.com --model gpt-5.5 --keep run.jsonl --budget 2
 
     Exit codes: 0 measured; 1 a requirement is not met; 4 inconclusive; 5 invalid measurement.
@@ -130,7 +143,10 @@ def ttft(
         cold=None if cold is None else Cold(cold),
         quick=quick,
         adaptive=adaptive,
+        request=request,
+        metrics=tuple(metrics or ()),
         keep=keep,
+        table=parquet,
         require=tuple(require or ()),
         yes=yes,
         budget=budget,
@@ -141,6 +157,9 @@ def ttft(
     document = bench_ttft(asked, console.note, console.note)
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)
+
+
+app.command("replay")(bench_replay.replay)
 
 
 @app.command("selfcheck")
@@ -187,3 +206,8 @@ def _numbers(text: str | None, option: str) -> tuple[int, ...]:
     if any(one < 1 for one in found):
         raise UserError("this is no list of whole numbers above 0", f"{option} {text}", "for example 16,64,256")
     return found
+
+
+app.command("probe")(bench_probe.probe)
+app.command("load")(bench_load.load)
+app.command("program")(bench_program.program)

@@ -108,6 +108,8 @@ class Protocol(ABC):
         address: Where the vendor's endpoint is, '' for servers that anybody runs.
         flush: Path (with query) that a POST makes forget its cache; '' for none.
         metrics: Path of Prometheus metrics; '' for none.
+        api: Whose request bodies it takes, by the name that `--input-format` has for them.
+        tokenize: Path that returns the token ids of a request body; '' for none.
         request_id: Header field that names an answer.
     """
 
@@ -119,6 +121,8 @@ class Protocol(ABC):
     address: ClassVar[str] = ""
     flush: ClassVar[str] = ""
     metrics: ClassVar[str] = ""
+    api: ClassVar[str] = "openai-chat"
+    tokenize: ClassVar[str] = ""
     request_id: ClassVar[str] = "x-request-id"
 
     @abstractmethod

@@ -29,9 +29,23 @@ def bootstrap(
     Raises:
         ValueError: There is no item.
     """
-    if not items:
+    return bootstrap_difference((), items, lambda _, drawn: statistic(drawn), seed, resamples, confidence)
+
+
+def bootstrap_difference(
+    old: Sequence[Item],
+    new: Sequence[Item],
+    statistic: Callable[[Sequence[Item], Sequence[Item]], float],
+    seed: int,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """Return the percentile interval of a figure of two samples, each drawn for itself. Raises as `bootstrap`."""
+    if not new:
         raise ValueError("no item to draw from")
     rng = random.Random(seed)  # noqa: S311 - not for secrets
-    values = [statistic(rng.choices(items, k=len(items))) for _ in range(resamples)]
+    values = [
+        statistic(rng.choices(old, k=len(old)) if old else old, rng.choices(new, k=len(new))) for _ in range(resamples)
+    ]
     tail = (1 - confidence) / 2
     return Interval(quantile(values, tail), quantile(values, 1 - tail), confidence, None, "cluster bootstrap")

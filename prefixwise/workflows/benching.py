@@ -12,14 +12,22 @@ import msgspec
 
 from prefixwise import __version__
 from prefixwise.bench.budget import agree, cost_of
-from prefixwise.bench.rows import RowFile
+from prefixwise.bench.counters import CounterCheck, Watch, told, watch_of
+from prefixwise.bench.replay.bodies import UnsendableError, body_of, protocol_for
+from prefixwise.bench.row_table import check_table, write_table
+from prefixwise.bench.rows import RowFile, run_of
+from prefixwise.bench.scout import Scout
 from prefixwise.bench.sender import HttpSender
+from prefixwise.bench.ttft.labels import Label
+from prefixwise.bench.ttft.own_request import OwnRequest
 from prefixwise.bench.ttft.plan import Mode, Plan, Row
+from prefixwise.bench.ttft.prompts import BEHIND, behind
 from prefixwise.bench.ttft.report import ttft_report
 from prefixwise.bench.ttft.require import FIGURES, required
 from prefixwise.bench.ttft.result import result
 from prefixwise.bench.ttft.run import Say, TtftRun, cold_ways
 from prefixwise.bench.ttft.schedule import Design
+from prefixwise.bench.words import Vocabulary
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.clients.endpoint import Endpoint
 from prefixwise.clients.failures import ExchangeError
@@ -27,6 +35,9 @@ from prefixwise.clients.protocol import PROTOCOLS, Cold
 from prefixwise.core.condition import parse_condition
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Report
+from prefixwise.corpus.index import CorpusIndex
+from prefixwise.corpus.reader import ReadOptions
+from prefixwise.corpus.single import read_one
 
 LENGTHS = (1024, 2048, 4096)
 QUICK_LENGTHS = (128, 256, 512)
@@ -45,7 +56,10 @@ class TtftAsked(msgspec.Struct, frozen=True, kw_only=True):
         keep: File for the rows; an interrupted run of this file goes on.
         require: Conditions.
         yes, budget: Agreement to the cost.
+        request: The user's own request, as `FILE#N`; '' for made-up texts.
+        metrics: Pages of the server's counters, or `auto`.
         rules: Files of facts and prices laid over the packaged ones.
+        table: File for the rows as a table (Parquet), written at the end.
     """
 
     target: str
@@ -69,7 +83,10 @@ class TtftAsked(msgspec.Struct, frozen=True, kw_only=True):
     require: tuple[str, ...] = ()
     yes: bool = False
     budget: float | None = None
+    request: str = ""
+    metrics: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    table: Path | None = None
 
 
 def plan_of(asked: TtftAsked) -> Plan:
@@ -84,7 +101,7 @@ def plan_of(asked: TtftAsked) -> Plan:
     except ValueError:
         raise UserError("a run needs one item or more, and one repeat or more", "--items, --repeats") from None
     return Plan(
-        run=asked.run or _run_of(asked.keep) or secrets.token_hex(8),
+        run=asked.run or run_of(asked.keep) or secrets.token_hex(8),
         target=asked.target,
         protocol=protocol.name,
         model=asked.model,
@@ -96,18 +113,56 @@ def plan_of(asked: TtftAsked) -> Plan:
         block=asked.block,
         seed=asked.seed,
         adaptive=asked.adaptive or asked.quick,
+        request=asked.request,
         version=__version__,
     )
 
 
-def _run_of(keep: Path | None) -> str:
-    """Return the name of the run that a file holds, so that it goes on; '' where it holds none."""
+def _with_request(plan: Plan, asked: TtftAsked) -> tuple[Plan, OwnRequest]:
+    """Return the plan of the user's own request, its length by our own count, and what makes its bodies.
+
+    Raises:
+        UserError: The request cannot be read, or not be sent there.
+    """
+    if asked.lengths:
+        raise UserError("a request has one length, its own", "--request, --lengths", "leave --lengths out")
+    request, _ = read_one(asked.request, ReadOptions())
     try:
-        with keep.open("rb") if keep is not None else tempfile.TemporaryFile() as file:
-            name = msgspec.json.decode(file.readline(), type=dict).get("run", "")
-    except (OSError, msgspec.MsgspecError):
-        return ""
-    return name if isinstance(name, str) else ""
+        protocol = protocol_for(PROTOCOLS.get(plan.protocol), request.api)
+        if protocol.name != plan.protocol:
+            raise UnsendableError("a bare prompt goes by its own protocol: --protocol openai-completions")
+        own = OwnRequest(body_of(request, protocol), protocol, plan.cold)
+    except UnsendableError as problem:
+        raise UserError(str(problem), asked.request, "name the --protocol of its endpoint") from None
+    index = CorpusIndex()
+    index.add(request)
+    index.finish()
+    tokens = index.rows.prompt_tokens[0]
+    return msgspec.structs.replace(plan, lengths=(max(1, tokens - BEHIND),), around=max(tokens, BEHIND + 1)), own
+
+
+def _with_length(plan: Plan, endpoint: Endpoint, own: OwnRequest) -> Plan:
+    """Return the plan with the length of the request as the server counts it.
+
+    Raises:
+        UserError: The server refuses, or cannot be reached.
+    """
+
+    async def words() -> Vocabulary:
+        sender = HttpSender(endpoint)
+        try:
+            return await Scout(plan, endpoint.protocol, sender, own.body, plan.around).words()
+        finally:
+            await sender.close()
+
+    try:
+        found = asyncio.run(words())
+    except ExchangeError as problem:
+        raise UserError(problem.what, endpoint.address, "is the server up, and the address right?") from None
+    length = found.around - behind(found)
+    if length < 1:
+        raise UserError("the request is too short to be measured", plan.request, "send one with a longer beginning")
+    return msgspec.structs.replace(plan, lengths=(length,))
 
 
 def bench_ttft(asked: TtftAsked, say: Say, tell_cost: Callable[[str], None]) -> Report:
@@ -122,31 +177,54 @@ def bench_ttft(asked: TtftAsked, say: Say, tell_cost: Callable[[str], None]) -> 
         UserError: It cannot be run.
     """
     conditions = [parse_condition(one, FIGURES) for one in asked.require]
-    plan = plan_of(asked)
+    check_table(asked.table)
+    plan, own = plan_of(asked), None
+    if asked.request:
+        plan, own = _with_request(plan, asked)
     endpoint = Endpoint(asked.target, PROTOCOLS.get(plan.protocol), plan.model, asked.key, asked.headers)
+    watch = watch_of(asked.metrics, endpoint)
     if not endpoint.is_local:
         cost = cost_of(plan, Rulebook(asked.rules))
         agree(cost, local=False, yes=asked.yes, budget=asked.budget)
         tell_cost(str(cost))
+    if own is not None:
+        plan = _with_length(plan, endpoint, own)
     with (
         tempfile.TemporaryDirectory() as scratch,
         RowFile(asked.keep or Path(scratch) / "rows.jsonl", plan, Row) as rows,
     ):
         try:
-            asyncio.run(_run(plan, endpoint, rows, say))
+            counters = asyncio.run(_run(plan, endpoint, rows, own, watch, say))
         except ExchangeError as problem:
             raise UserError(problem.what, asked.target, "is the server up, and the address right?") from None
         kept = list(rows.rows)
-    found = result(plan, kept)
+    if asked.table is not None:
+        write_table(asked.table, plan, Row, kept)
+    found = result(plan, kept, counters)
     return ttft_report(found, kept, [required(one, found) for one in conditions])
 
 
-async def _run(plan: Plan, endpoint: Endpoint, rows: RowFile[Plan, Row], say: Say) -> None:
+async def _run(
+    plan: Plan, endpoint: Endpoint, rows: RowFile[Plan, Row], own: OwnRequest | None, watch: Watch | None, say: Say
+) -> CounterCheck | None:
     sender = HttpSender(endpoint)
+    before = len(rows.rows)
+
+    async def begin() -> None:
+        if watch is not None:
+            await asyncio.to_thread(watch.begin)
+
     try:
-        await TtftRun(plan, endpoint.protocol, sender, rows, say).run()
+        await TtftRun(plan, endpoint.protocol, sender, rows, say, own.body if own else None).run(begin)
     finally:
         await sender.close()
+    if watch is None:
+        return None
+    mine = rows.rows[before:]
+    answers = told(
+        ((row.prompt, row.cached) for row in mine), complete=all(row.label is not Label.FAILED for row in mine)
+    )
+    return await asyncio.to_thread(watch.check, answers)
 
 
 def key_of(protocol: str, variable: str | None, environment: Mapping[str, str]) -> str:

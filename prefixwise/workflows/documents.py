@@ -19,7 +19,14 @@ from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.audit.live_report import AUDIT_LIVE
 from prefixwise.bench.audit.report import AUDIT_TIMINGS
+from prefixwise.bench.load.report import BENCH_LOAD
+from prefixwise.bench.probe.report import BENCH_PROBE
+from prefixwise.bench.program.report import BENCH_PROGRAM
+from prefixwise.bench.replay.report import BENCH_REPLAY
+from prefixwise.bench.selfcheck.report import BENCH_SELFCHECK
+from prefixwise.bench.ttft.compare import COMPARE_TTFT
 from prefixwise.bench.ttft.report import BENCH_TTFT
+from prefixwise.bench.verify.report import VERIFY
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Column, Report, Table, Unit
@@ -47,8 +54,14 @@ SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 _ALL = (
     AUDIT_LIVE,
     AUDIT_TIMINGS,
+    BENCH_REPLAY,
+    BENCH_SELFCHECK,
+    BENCH_LOAD,
+    BENCH_PROBE,
+    BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
+    COMPARE_TTFT,
     CONFIG,
     DIFF,
     EXPLAIN,
@@ -62,6 +75,7 @@ _ALL = (
     RULES_LIST,
     SCHEMAS,
     TOKENS,
+    VERIFY,
     WHY,
 )
 _KINDS = {kind.name: kind for kind in sorted(_ALL, key=lambda kind: kind.name)}

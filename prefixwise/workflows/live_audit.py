@@ -152,7 +152,7 @@ def cost_of(plan: LivePlan, book: Rulebook) -> Cost:
     requests, tokens = requests_of(plan)
     routes = len({one.route for one in plan.comparisons})
     before = routes * scout.REQUESTS + len(plan.comparisons)
-    return priced(requests + before, tokens + before * plan.tokens, plan.model, plan.protocol, book)
+    return priced(requests + before, tokens + before * plan.tokens, plan.protocol, plan.model, book)
 
 
 def audit_live(asked: LiveAsked, say: Say, tell_cost: Callable[[str], None]) -> Report:

@@ -234,3 +234,11 @@ def test_engines_of_ones_own_can_be_salted_and_vendors_cannot():
     salted = {one.name for one in PROTOCOLS if Cold.SALT in one.cold}
     assert salted == {"vllm", "sglang", "tensorrt-llm", "prefixwise", "openai-completions"}
     assert all(Cold.NONCE in one.cold for one in PROTOCOLS)
+
+
+def test_what_tls_trusts_is_read_once_and_checks_names():
+    """Reading it takes tens of milliseconds, in which no other request can be sent."""
+    settings = endpoint("vllm", "https://h").tls
+    assert settings is endpoint("openai-chat", "https://other").tls
+    assert settings.check_hostname
+    assert endpoint("vllm", "http://h").tls is None

@@ -7,8 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.caching_server import Faults, ServedInThread
 from support.command import Run, command, environment
+from support.ttft_runs import pairs, write
+from support.ttft_runs import run as made
 
 FAST = ("--items", 8, "--controls", 6, "--block", 16, "--lengths", "128,512", "--no-progress")
 
@@ -107,3 +110,18 @@ def test_the_client_measures_its_own_error(run: Run) -> None:
 
 def test_concurrency_is_a_list_of_numbers(run: Run) -> None:
     assert "no list of whole numbers" in run(("bench", "selfcheck", "--concurrency", "0")).check(2).err
+
+
+def test_two_runs_are_compared_by_their_result_files(run: Run, tmp_path: Path) -> None:
+    old = write(tmp_path / "old.json", made((1024, pairs(5.0))))
+    new = write(tmp_path / "new.json", made((1024, pairs(2.0, seed=2))))
+    done = run(("compare", old, new, "--require", "speedup_ratio>=0.9")).check(1)
+    assert "5." in done.out
+    assert "down" in done.out
+    document = run(("compare", old, new, "--json")).check(0).json()
+    Draft202012Validator(run(("schema", "compare-ttft")).check(0).json()).validate(document)
+    values = document["values"]
+    assert values["lengths"][0]["change"] == "down"
+    other = tmp_path / "other.json"
+    run(("rules", "--report", f"json={other}")).check(0)
+    assert "two kinds" in run(("compare", old, other)).check(2).err

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ from support.serving import QUICK, Serving, cached, serving, wait_until
 
 from prefixwise.caches.policy import parse_policy
 from prefixwise.engine.server.limits import Limits
+from prefixwise.engine.server.listen import bound
 
 LONG = "Ferries leave from pier four. " * 40
 
@@ -323,3 +326,23 @@ def test_streamed_events_are_json_and_end_with_done(quick: Serving) -> None:
     assert events[-1]["choices"] == []
     assert events[-1]["usage"]["prompt_tokens"] == 3
     assert len({event["id"] for event in events}) == 1
+
+
+def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
+    """The second piece does not wait for the acknowledgement of the first, which clients put off for up to 40 ms."""
+
+    async def nodelay() -> int:
+        seen: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            taken = writer.get_extra_info("socket")
+            seen.set_result(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = bound("127.0.0.1", 0)
+        async with await asyncio.start_server(accepted, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            writer.close()
+            return await seen
+
+    assert asyncio.run(nodelay())

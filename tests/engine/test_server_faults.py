@@ -217,3 +217,32 @@ def test_faults_and_errors_are_seen_by_plain_clients_too() -> None:
         response = httpx.post(f"{running.url}/v1/completions", json={"prompt": "a"}, trust_env=False)
         assert response.status_code == 503
         assert response.headers["x-prefixwise-faults"] == "errors=1"
+
+
+def test_entries_live_so_long_after_they_were_written() -> None:
+    with serving(faults=["ttl-fixed=1.5"]) as running:
+        assert warm(running) > 500
+        time.sleep(0.8)
+        assert cached(running.text(LONG, max_tokens=1)) > 500
+        time.sleep(0.9)
+        # Used 0.9 s ago, written 1.7 s ago; what is computed now is written anew.
+        assert cached(running.text(LONG, max_tokens=1)) == 0
+        assert cached(running.text(LONG, max_tokens=1)) > 500
+        running.served.engines[0].check_integrity()
+
+
+def test_what_was_written_is_found_later() -> None:
+    with serving(faults=["visible=1.2"]) as running:
+        assert warm(running) == 0
+        time.sleep(1.3)
+        assert cached(running.text(LONG, max_tokens=1)) > 500
+        running.served.engines[0].check_integrity()
+
+
+def test_short_prompts_find_nothing() -> None:
+    with serving(faults=["minimum=400"]) as running:
+        found = {}
+        for length in (100, 399, 400, 600):
+            running.text(LONG[:length], max_tokens=1)
+            found[length] = cached(running.text(LONG[:length], max_tokens=1)) > 0
+        assert found == {100: False, 399: False, 400: True, 600: True}

@@ -98,9 +98,9 @@ class CachingServer:
 
 
 @asynccontextmanager
-async def caching(**settings):
+async def caching(tls=None, **settings):
     made = CachingServer(**settings)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0, ssl=tls)
     made.port = server.sockets[0].getsockname()[1]
     async with server:
         yield made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ import uvicorn
 from prefixwise.engine.server.app import Server
 from prefixwise.engine.server.faults import parse_faults
 from prefixwise.engine.server.limits import Limits
+from prefixwise.engine.server.listen import bound
 from prefixwise.engine.server.served import Served, serve_model
 from prefixwise.engine.server.tenants import Tenants
 from prefixwise.engine.settings import EngineSettings
@@ -66,9 +66,7 @@ def serving(
     served = serve_model(EngineSettings(**chosen), parsed, "", lambda text: None)
     warnings: list[str] = []
     app = Server(served, Tenants(keys or {}), limits or Limits(), parsed, warn=warnings.append).app()
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    listening.listen(128)
+    listening = bound("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -56,6 +56,8 @@ _ABOUT = frozenset(
         VolatileKind.PERSON,
         VolatileKind.RELATIVE_TIME,
         VolatileKind.RETRIEVED,
+        VolatileKind.UNORDERED,
+        VolatileKind.KEY_ORDER,
     }
 )
 """Kinds of values that a message may be about, and whose names stand for much else too."""
@@ -161,6 +163,8 @@ def severity_of(rule: Rule, volatile: Volatile) -> Severity | None:
         severity = Severity.HIGH
     elif volatile.frequency in (Frequency.PROCESS, Frequency.DEPLOY):
         severity = Severity.MEDIUM
+    if volatile.kind is VolatileKind.WINDOW and volatile.confidence is Confidence.POSSIBLE:
+        return Severity.INFO  # a call beside the conversation that looks at its end on purpose
     if volatile.confidence is Confidence.POSSIBLE:
         severity = Severity.LOW if severity.rank <= Severity.HIGH.rank else Severity.INFO
     return max(severity, _most(volatile), key=lambda one: one.rank)
@@ -168,6 +172,9 @@ def severity_of(rule: Rule, volatile: Volatile) -> Severity | None:
 
 def _most(volatile: Volatile) -> Severity:
     """Return how bad a value is at most, by where it stands and what speaks for it."""
+    is_handed_over = any(step.note.startswith(("passed as", "returned by")) for step in volatile.flow)
+    if volatile.once and volatile.kind is VolatileKind.IDENTIFIER and is_handed_over:
+        return Severity.INFO  # of one of the things that the message is about
     if volatile.once:  # what a message is about stands where its author wanted it; a clock or an id is not that
         return Severity.INFO if volatile.kind in _ABOUT else Severity.MEDIUM
     return Severity.MEDIUM if volatile.named and volatile.kind in _ABOUT else Severity.CRITICAL

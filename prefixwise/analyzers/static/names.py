@@ -142,6 +142,8 @@ def _canonical(name: str) -> tuple[str, ...]:
     if len(whole) == 1:
         return whole
     kept = tuple(word for word in whole if word not in of.FILLERS)
+    if kept == ("name",):
+        return whole  # of a field, of an operating system: not of a person
     return kept or whole[:1]
 
 
@@ -185,7 +187,11 @@ def _examples(whole: tuple[str, ...]) -> Judgement | None:
 
 
 def _relative_time(whole: tuple[str, ...]) -> Judgement | None:
-    since = "since" in whole and set(whole) & of.words("time last seconds minutes hours days elapsed")
+    since = (
+        "since" in whole
+        and "previous" not in whole
+        and set(whole) & of.words("time last seconds minutes hours days elapsed")
+    )
     if "ago" in whole or since or whole == ("last", "seen"):
         return Judgement(VolatileKind.RELATIVE_TIME, Frequency.CALL, because="its name says how long ago something was")
     return None

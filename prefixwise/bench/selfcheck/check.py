@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from time import perf_counter
 
 import msgspec
 
+from prefixwise.bench.lag import cpu_seconds
 from prefixwise.clients.answer import answer_of, record
 from prefixwise.clients.connection import Connection
 from prefixwise.clients.endpoint import Endpoint
@@ -79,9 +79,9 @@ def selfcheck(concurrency: int = 1, requests: int = 300, seed: int = 0) -> SelfC
         UserError: The server cannot be started.
     """
     with loopback(seed) as port:
-        began, used = perf_counter(), _cpu()
+        began, used = perf_counter(), cpu_seconds()
         errors = asyncio.run(_measure(port, concurrency, requests))
-        cpu = (_cpu() - used) / (perf_counter() - began)
+        cpu = (cpu_seconds() - used) / (perf_counter() - began)
     n = len(errors)
     p90, p99 = (quantile(errors, q) if n >= quantile_floor(q) else None for q in (0.9, 0.99))
     slow = p99 if p99 is not None else max(errors)
@@ -137,8 +137,3 @@ def loopback(seed: int) -> Iterator[int]:
         child.wait(timeout=10)
         if child.stdout:
             child.stdout.close()
-
-
-def _cpu() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime

@@ -36,6 +36,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         block: Tokens of a block of the server's cache, for what a warm request should find there.
         seed: Of orders and texts.
         adaptive: Whether the run stops when it knows enough.
+        request: The user's own request whose beginning all prompts have, as `FILE#N`; '' for made-up texts.
+        around: Its tokens by our own count.
     """
 
     run: str
@@ -50,6 +52,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     block: int = 1
     seed: int = 0
     adaptive: bool = False
+    request: str = ""
+    around: int = 0
     version: str = ""
 
 

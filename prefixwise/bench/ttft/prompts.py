@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from prefixwise.bench.scout import QUESTION, SALTED, framed
 from prefixwise.bench.ttft.plan import Mode, Plan
 from prefixwise.bench.ttft.schedule import Arm
 from prefixwise.bench.words import NONCE_TOKENS, Vocabulary, nonce
-from prefixwise.clients.protocol import Ask, Cold
-
-QUESTION = "Go on."
-"""What stands in the newest message where only the beginning matters."""
+from prefixwise.clients.protocol import Ask
 
 BEHIND = 16
 """Tokens at most that a template puts behind the newest message. They are counted with what is around the words, but
 are not shared: a prompt has so many words more that what is shared is at least what was asked for."""
-
-_LEAD = "Words:"
-_SALTED = (Cold.SALT, Cold.ISOLATION_KEY)
 
 
 class Prompts:
@@ -46,17 +41,4 @@ def behind(words: Vocabulary) -> int:
 
 def cold_tokens(plan: Plan, header: int) -> int:
     """Return how many tokens of a cold prompt may be cached: those before and in the nonce, which say nothing."""
-    return header if plan.cold in _SALTED else header + NONCE_TOKENS
-
-
-def framed(plan: Plan, own: str, shared: str, newest: str = QUESTION) -> Ask:
-    """Return a request whose system prompt is `shared`, in a namespace of its own or behind a nonce."""
-    salted = plan.cold in _SALTED
-    return Ask(
-        model=plan.model,
-        system=f"{_LEAD if salted else own}{shared}",
-        user=newest,
-        max_tokens=1,
-        ignore_eos=True,
-        salt=own if salted else "",
-    )
+    return header if plan.cold in SALTED else header + NONCE_TOKENS

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from prefixwise.bench.counters import counter_blocks, counter_notes
+from prefixwise.bench.spread_of_times import ttft_histogram
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.pairing import cause
 from prefixwise.bench.ttft.plan import Row
@@ -11,12 +13,11 @@ from prefixwise.bench.ttft.result import LengthResult, Slope, TtftResult
 from prefixwise.bench.ttft.schedule import Arm
 from prefixwise.bench.ttft.verdict import Verdict
 from prefixwise.core.envelope import DocumentKind
-from prefixwise.core.report import Block, Column, Histogram, Outcome, Report, Requirement, Series, Table, Text, Unit
+from prefixwise.core.report import Block, Column, Outcome, Report, Requirement, Series, Table, Text, Unit
 from prefixwise.stats.interval import Interval
 
 BENCH_TTFT = DocumentKind("prefixwise/bench-ttft", 1, "cold against warm time to first token, with verdict", TtftResult)
 
-_BINS = 12
 _UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.CONTRADICTORY)
 
 
@@ -60,8 +61,9 @@ def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
             if row.length == longest and row.arm in arms and row.ttft and cause(row, reported=told) is None
         ]
         if len(times) > 1:
-            yield _histogram(name, longest, times)
+            yield ttft_histogram(name, f"{name.capitalize()} requests at {longest:,} tokens", times)
     yield _requests(found.lengths)
+    yield from counter_blocks(found.counters)
 
 
 def _costs(found: TtftResult) -> Iterator[str]:
@@ -130,17 +132,6 @@ def _growth(lengths: Sequence[LengthResult]) -> Series:
     )
 
 
-def _histogram(name: str, length: int, times: Sequence[float]) -> Histogram:
-    low, high = min(times), max(times)
-    width = (high - low) / _BINS or 1.0
-    counts = [0] * _BINS
-    for time in times:
-        counts[min(_BINS - 1, int((time - low) / width))] += 1
-    edges = tuple(low + width * at for at in range(_BINS + 1))
-    title = f"{name.capitalize()} requests at {length:,} tokens"
-    return Histogram(name, title, Column("ttft", "TTFT", Unit.SECONDS), edges, tuple(counts))
-
-
 def _requests(lengths: Sequence[LengthResult]) -> Table:
     columns = (
         Column("length", "shared tokens", Unit.TOKENS),
@@ -158,11 +149,12 @@ def _requests(lengths: Sequence[LengthResult]) -> Table:
 
 
 def _notes(found: TtftResult) -> Iterator[str]:
+    yield from counter_notes(found.counters)
     if not found.reported:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
     if not found.counted:
         yield "the server does not count prompt tokens: lengths are words, and what is around them is not known"
-    if len(found.lengths) == 1:
+    if len(found.lengths) == 1 and not found.plan.request:
         yield "one length is a demonstration: run three to see whether more is saved where more is cached"
     left = {
         why: sum(one.left_out.get(why, 0) for one in found.lengths) for one in found.lengths for why in one.left_out

@@ -9,7 +9,8 @@ from statistics import median
 
 import msgspec
 
-from prefixwise.bench.ttft.estimate import Estimate, controls_agree, estimate, noise_floor
+from prefixwise.bench.counters import CounterCheck
+from prefixwise.bench.ttft.estimate import Estimate, Pair, controls_agree, estimate, noise_floor
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.looks import LOOKS
 from prefixwise.bench.ttft.pairing import cause, control_pairs, pairs_of
@@ -41,6 +42,7 @@ class LengthResult(msgspec.Struct, frozen=True, kw_only=True):
         labels: How many requests turned out to be what, by arm and label.
         left_out: How many requests were left out, by cause.
         judged: The verdict.
+        pairs: The times that the estimate rests on, so that two runs can be compared by their result files.
     """
 
     length: int
@@ -51,6 +53,7 @@ class LengthResult(msgspec.Struct, frozen=True, kw_only=True):
     labels: dict[str, dict[str, int]]
     left_out: dict[str, int]
     judged: Judged
+    pairs: tuple[Pair, ...] = ()
 
 
 class Slope(msgspec.Struct, frozen=True):
@@ -71,6 +74,7 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
         cached: What a token costs that comes from the cache, by the warm ones.
         grows: Whether more is saved where more is cached; None with one length.
         judged: The verdict on the whole run.
+        counters: The server's own counters around the last sitting, where they were read.
     """
 
     plan: Plan
@@ -81,9 +85,10 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
     cached: Slope | None
     grows: bool | None
     judged: Judged
+    counters: CounterCheck | None = None
 
 
-def result(plan: Plan, rows: Sequence[Row]) -> TtftResult:
+def result(plan: Plan, rows: Sequence[Row], counters: CounterCheck | None = None) -> TtftResult:
     """Return what the rows of a run, finished or not, come to."""
     reported = any(row.label not in (Label.UNKNOWN, Label.FAILED) for row in rows)
     # Where the server counts no hit at all, its counts cannot tell right pairs from wrong ones: times are all there is.
@@ -100,6 +105,7 @@ def result(plan: Plan, rows: Sequence[Row]) -> TtftResult:
         cached=_slope([row for row in counted if row.arm is Arm.WARM]),
         grows=None if len(saved) < 2 else all(b > a for a, b in pairwise(saved)),
         judged=_whole(lengths),
+        counters=counters,
     )
 
 
@@ -130,6 +136,7 @@ def _length(plan: Plan, rows: Sequence[Row], length: int, told: bool) -> LengthR
         labels={arm.value: {label.value: n for label, n in sorted(count(by_arm[arm]).items())} for arm in Arm},
         left_out={one.value: n for one, n in sorted(causes.items())},
         judged=judge(evidence),
+        pairs=tuple(pairs),
     )
 
 

@@ -5,33 +5,29 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import count
-from statistics import median
+from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter_ns
 
 import msgspec
 
 from prefixwise.bench.lag import LagMeter
 from prefixwise.bench.rows import RowFile
+from prefixwise.bench.scout import Scout
 from prefixwise.bench.sender import Sender, Sent
 from prefixwise.bench.ttft.estimate import Pair
 from prefixwise.bench.ttft.labels import Label, expected_cached, label
 from prefixwise.bench.ttft.looks import LOOKS, look
 from prefixwise.bench.ttft.pairing import pairs_of
 from prefixwise.bench.ttft.plan import Plan, Row
-from prefixwise.bench.ttft.prompts import Prompts, behind, cold_tokens, framed
+from prefixwise.bench.ttft.prompts import Prompts, behind, cold_tokens
 from prefixwise.bench.ttft.schedule import Arm, Design, Slot, schedule
-from prefixwise.bench.words import Vocabulary, nonce, uncounted, vocabulary
-from prefixwise.clients.protocol import Ask, Cold, Protocol
+from prefixwise.bench.words import Vocabulary
+from prefixwise.clients.protocol import Ask, Body, Cold, Protocol
 from prefixwise.core.errors import UserError
 
 Say = Callable[[str], None]
 """Takes a line on how far the run is."""
 
-_SETTLED = 3
-_CLOSE = 0.10
-_WARM_UPS = 10
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 10.0
 _FALLBACK_WAIT_S = 1.0
 
@@ -55,17 +51,38 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class TtftRun:
-    """One run of a plan against one sender."""
+    """One run of a plan against one sender.
 
-    def __init__(self, plan: Plan, protocol: Protocol, sender: Sender, rows: RowFile[Plan, Row], say: Say) -> None:
+    Args:
+        plan: What is run.
+        protocol: How the endpoint is spoken to.
+        sender: Sends to it.
+        rows: Keeps a row a request.
+        say: Takes lines on how far it is.
+        body: Makes the body of a request; None for the protocol's own way.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        protocol: Protocol,
+        sender: Sender,
+        rows: RowFile[Plan, Row],
+        say: Say,
+        body: Callable[[Ask], Body] | None = None,
+    ) -> None:
         self.plan, self.rows = plan, rows
-        self._protocol, self._sender, self._say = protocol, sender, say
-        self._extra = count()  # numbers of prompts that are no items: their nonces are nobody else's
+        self._sender, self._say = sender, say
+        self._body = body or protocol.body
+        self._scout = Scout(plan, protocol, sender, self._body, plan.around)
         self._ready: dict[tuple[int, int], int] = {}  # when a primed item may be read
         self._began = perf_counter_ns()
 
-    async def run(self) -> Found:
+    async def run(self, ready: Callable[[], Awaitable[None]] | None = None) -> Found:
         """Do all of it, or what an earlier run of this file left.
+
+        Args:
+            ready: Awaited when all is found out, before the first request that is measured.
 
         Raises:
             UserError: The server cannot be measured: it refuses requests or does not count their tokens.
@@ -73,6 +90,8 @@ class TtftRun:
         """
         found = await self._find_out()
         prompts = Prompts(self.plan, found.words)
+        if ready is not None:
+            await ready()
         for chunk in self._chunks():
             self._say(f"{chunk[0].stop} items of each of {len(self.plan.lengths)} lengths")
             await self._send_all(prompts, found, chunk)
@@ -83,67 +102,19 @@ class TtftRun:
     # -- before --------------------------------------------------------------------------------------------
 
     async def _find_out(self) -> Found:
-        words = await vocabulary(self._count) if await self._counts() else uncounted()
-        header, reports = await self._header(words)
-        cold_s = await self._warm_up(words)
+        words = await self._scout.words()
+        header, reports = await self._scout.header(words, max(*self.plan.lengths, words.around))
+        cold_s = await self._scout.warm_up(words, max(self.plan.lengths[0], words.around))
         return Found(words, header, reports, await self._visible(words) if reports else None, cold_s)
-
-    async def _counts(self) -> bool:
-        """Say whether the server counts prompt tokens."""
-        sent = await self._checked(framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), ""))
-        return sent.answer.usage is not None and sent.answer.usage.prompt_tokens is not None
-
-    async def _count(self, text: str) -> int:
-        sent = await self._checked(framed(self.plan, nonce(f"{self.plan.run}/words", next(self._extra)), text))
-        usage = sent.answer.usage
-        if usage is None or usage.prompt_tokens is None:
-            raise UserError("the server counts prompt tokens in some answers only", self.plan.target)
-        return usage.prompt_tokens
-
-    async def _checked(self, ask: Ask) -> Sent:
-        """Send a request that has to work for a run to make sense. Raises UserError where it does not."""
-        sent = await self._sender.send(self._protocol.body(ask))
-        if not sent.answer.ok:
-            raise UserError(
-                f"the server refuses: {sent.answer.error}", self.plan.target, "check model, key and address"
-            )
-        return sent
-
-    def _other(self, words: Vocabulary, tokens: int) -> Ask:
-        """Return a request that shares no block with any other."""
-        own = nonce(f"{self.plan.run}/extra", next(self._extra))
-        return framed(self.plan, own, words.text(tokens, own))
-
-    async def _header(self, words: Vocabulary) -> tuple[int, bool]:
-        """Return the tokens that two unrelated prompts share, and whether a known hit is reported at all."""
-        cached = []
-        for _ in range(2):
-            ask = self._other(words, max(self.plan.lengths))
-            sent = await self._checked(ask)
-            cached.append(sent.answer.usage and sent.answer.usage.cached_tokens)
-        again = await self._checked(ask)
-        hit = again.answer.usage and again.answer.usage.cached_tokens
-        return cached[1] or 0, hit is not None
-
-    async def _warm_up(self, words: Vocabulary) -> float:
-        """Send throw-away prompts until three in a row take about as long; return how long that is."""
-        taken: list[float] = []
-        for _ in range(_WARM_UPS):
-            sent = await self._checked(self._other(words, self.plan.lengths[0]))
-            taken.append(sent.answer.ttft or sent.answer.seconds or 0.0)
-            last = taken[-_SETTLED:]
-            if len(last) == _SETTLED and max(abs(one / median(last) - 1) for one in last) <= _CLOSE:
-                break
-        return median(taken[-_SETTLED:])
 
     async def _visible(self, words: Vocabulary) -> float | None:
         """Return how long after its answer a prompt is found in the cache: each wait has a prompt of its own."""
         wait = 0.0
         while wait <= _LONGEST_WAIT_S:
-            ask = self._other(words, max(self.plan.lengths))
-            await self._checked(ask)
+            ask = self._scout.other(words, max(*self.plan.lengths, words.around))
+            await self._scout.checked(ask)
             await asyncio.sleep(wait)
-            usage = (await self._checked(ask)).answer.usage
+            usage = (await self._scout.checked(ask)).answer.usage
             if usage is not None and (usage.cached_tokens or 0) > 0:
                 return wait
             wait = wait * 2 or _FIRST_WAIT_S
@@ -214,7 +185,7 @@ class TtftRun:
     async def _send(
         self, prompts: Prompts, found: Found, length: int, slot: Slot, attempt: int, meter: LagMeter
     ) -> None:
-        body = self._protocol.body(prompts.ask(length, slot.item, slot.arm, slot.repeat, attempt))
+        body = self._body(prompts.ask(length, slot.item, slot.arm, slot.repeat, attempt))
         if slot.arm is Arm.WARM:
             await asyncio.sleep(max(0.0, (self._ready[length, slot.item] - perf_counter_ns()) / 1e9))
         meter.reset()

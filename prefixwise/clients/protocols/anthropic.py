@@ -34,6 +34,7 @@ class Anthropic(Protocol):
 
     name: ClassVar[str] = "anthropic"
     title: ClassVar[str] = "Anthropic Messages"
+    api: ClassVar[str] = "anthropic-messages"
     key_variable: ClassVar[str] = "ANTHROPIC_API_KEY"
     address: ClassVar[str] = "https://api.anthropic.com"
     request_id: ClassVar[str] = "request-id"

@@ -28,6 +28,7 @@ class Bedrock(Protocol):
 
     name: ClassVar[str] = "bedrock"
     title: ClassVar[str] = "Bedrock Converse"
+    api: ClassVar[str] = "bedrock-converse"
     framing: ClassVar[Framing] = Framing.AWS
     key_variable: ClassVar[str] = "AWS_BEARER_TOKEN_BEDROCK"
     request_id: ClassVar[str] = "x-amzn-requestid"

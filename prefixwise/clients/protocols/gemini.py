@@ -28,6 +28,7 @@ class Gemini(Protocol):
 
     name: ClassVar[str] = "gemini"
     title: ClassVar[str] = "Gemini generateContent"
+    api: ClassVar[str] = "gemini"
     key_variable: ClassVar[str] = "GEMINI_API_KEY"
     address: ClassVar[str] = "https://generativelanguage.googleapis.com"
 

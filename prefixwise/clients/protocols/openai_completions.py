@@ -25,6 +25,7 @@ class OpenAICompletions(Protocol):
 
     name: ClassVar[str] = "openai-completions"
     title: ClassVar[str] = "OpenAI Completions"
+    api: ClassVar[str] = "completions"
     cold: ClassVar[tuple[Cold, ...]] = (Cold.SALT, Cold.NONCE)
 
     def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002
@@ -48,7 +49,7 @@ class OpenAICompletions(Protocol):
         if ask.salt:
             own["cache_salt"] = ask.salt
         if ask.ignore_eos:
-            own |= {"ignore_eos": True, "min_tokens": ask.max_tokens}
+            own["ignore_eos"] = True
         return own
 
     def with_nonce(self, body: Mapping[str, Any], nonce: str) -> Body:

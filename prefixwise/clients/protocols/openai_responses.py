@@ -42,6 +42,7 @@ class OpenAIResponses(Protocol):
 
     name: ClassVar[str] = "openai-responses"
     title: ClassVar[str] = "OpenAI Responses"
+    api: ClassVar[str] = "openai-responses"
     key_variable: ClassVar[str] = "OPENAI_API_KEY"
     address: ClassVar[str] = "https://api.openai.com"
 

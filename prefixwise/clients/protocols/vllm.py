@@ -22,6 +22,7 @@ class Vllm(OpenAIChat):
     tools_first: ClassVar[bool] = False
     flush: ClassVar[str] = "/reset_prefix_cache?reset_external=true"
     metrics: ClassVar[str] = "/metrics"
+    tokenize: ClassVar[str] = "/tokenize"
 
     def extras(self, ask: Ask) -> Body:
         """Return the fields that keep an answer from ending early."""

@@ -20,6 +20,9 @@ class Faults(msgspec.Struct, frozen=True):
         block: Tokens in a block, whatever the settings say; 0 leaves them.
         fifo: What came first is evicted first.
         ttl: Seconds after which what was not used is not found; 0 for ever.
+        ttl_fixed: Seconds after which what was written is not found, used or not; 0 for ever.
+        visible: Seconds before which what was written is not found.
+        minimum: Tokens of a prompt below which nothing is found.
         usage: `missing`, `zero` (no cached tokens are reported) or `lie` (all but the last prompt token are).
         replicas: Engines with caches of their own behind the one address.
         scatter: Requests without a key of their own go to a replica at random, not in turn.
@@ -37,6 +40,9 @@ class Faults(msgspec.Struct, frozen=True):
     block: int = 0
     fifo: bool = False
     ttl: float = 0.0
+    ttl_fixed: float = 0.0
+    visible: float = 0.0
+    minimum: int = 0
     usage: str = ""
     replicas: int = 1
     scatter: bool = False

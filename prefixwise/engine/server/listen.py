@@ -54,7 +54,7 @@ def listen(
         raise MissingExtraError("the server", "engine") from None
     app = Server(served, tenants, limits, faults, seed, warn).app()
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE)
-    with _bound(host, port) as listening:
+    with bound(host, port) as listening:
         address, actual = listening.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
         ready(f"http://{shown}:{actual}")
@@ -77,11 +77,15 @@ def listen(
         raise KeyboardInterrupt
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raises UserError where the address cannot be taken."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # With the protocol named, asyncio lets no small packet wait for the client to confirm the one before.
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        family, _, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )[0]
+        # asyncio switches Nagle's algorithm off for sockets that say they are TCP only. Left on, the second piece of an
+        # answer waits up to 40 ms for the client's acknowledgement of the first.
+        found = socket.socket(family, socket.SOCK_STREAM, protocol)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
         found.listen(128)

@@ -13,7 +13,7 @@ import msgspec
 from prefixwise.caches.tiers import Tiers
 from prefixwise.engine.engine import Engine
 from prefixwise.engine.server.faults import Faults
-from prefixwise.engine.server.faulty_caches import ExpiringCache, LeakyTiers
+from prefixwise.engine.server.faulty_caches import LeakyTiers, TimedCache, Times
 from prefixwise.engine.settings import EngineSettings
 from prefixwise.engine.sim_model import SIM, SimVocabulary, sim_engine
 from prefixwise.engine.vocabulary import Vocabulary
@@ -67,8 +67,8 @@ def serve_model(settings: EngineSettings, faults: Faults, name: str, warn: Calla
         MissingExtraError: A package is not installed.
     """
     settings = with_faults(settings, faults)
+    about: dict[str, Any] = {"index": settings.index, "block": settings.block_size, "eviction": settings.eviction}
     below = LeakyTiers if faults.salt_ignored else Tiers
-    about: dict[str, Any] = {"index": settings.index, "block": settings.block_size}
     if settings.model.startswith(SIM):
         vocabulary: Vocabulary = SimVocabulary(settings.model)
         engines = [sim_engine(settings, replica, below=below) for replica in range(faults.replicas)]
@@ -81,9 +81,12 @@ def serve_model(settings: EngineSettings, faults: Faults, name: str, warn: Calla
             own = _own_disk(settings, replica)
             engines.append(assemble(own, loaded, warn, below=below).engine)
         about |= {"dtype": dtype_name(loaded.model.dtype), "device": loaded.model.device.type}
-    if faults.ttl:
+    if not settings.host and settings.disk is None:  # below the device, nobody can say how much fits
+        about["capacity"] = engines[0].cache.capacity
+    times = Times(faults.ttl, faults.ttl_fixed, faults.visible, faults.minimum)
+    if times != Times():
         for engine in engines:
-            cache: Any = ExpiringCache(engine.cache, faults.ttl, time.monotonic)
+            cache: Any = TimedCache(engine.cache, times, time.monotonic)
             engine.cache = engine.scheduler.cache = cache
     return Served(
         name or (SIM.rstrip(":") if settings.model.startswith(SIM) else settings.model),

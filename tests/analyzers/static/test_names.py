@@ -99,7 +99,8 @@ LEFT_ALONE = """
     grid overtime
     card_tail email clock_speed_limit session ticket thread live_mode live_url latest_release context_window
     token_budget
-    memory_instructions current_state status latest_instructions
+    memory_instructions current_state status latest_instructions os_name field_name osName
+    seconds_since_previous time_since_previous_action
 """
 
 USES = {

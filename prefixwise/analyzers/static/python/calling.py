@@ -46,7 +46,11 @@ _TAKES_APART = re.compile(
 """What reads a text: which part of it gets where is not known."""
 _CHOOSES = frozenset({"include", "exclude", "only", "ignore", "skip", "fields", "by_alias", "mode", "default"})
 """Arguments that say what is printed, and are not printed."""
+_SETS = re.compile(r"_(?:ext|extension|path|dir|mode|type|format|encoding|ldel|rdel|delimiter)$")
+"""Names of arguments that are settings of what prints."""
 _BUILDS = re.compile(r"^_?a?(?:build|format|render|to|make|describe|compose|dump|as)_")
+_LETTERS = ("string.", "'abc", "'ABC", "'012")
+"""What a random name is drawn from."""
 _RUNS_APART = frozenset({"submit", "create_task", "run_in_executor", "start_soon", "ensure_future", "Thread"})
 
 
@@ -165,6 +169,8 @@ def _from_outside(frame: Frame, site: Site) -> Value | None:
 
 
 def _judged(frame: Frame, site: Site, judged: Judgement) -> Value:
+    if judged.kind is VolatileKind.EXAMPLES and site.node.args and ast.unparse(site.node.args[0]).startswith(_LETTERS):
+        judged = judged._replace(kind=VolatileKind.IDENTIFIER)
     value = frame.moving(site.node, judged, site.path)
     if judged.kind not in (VolatileKind.UNORDERED, VolatileKind.EXAMPLES):
         return value
@@ -202,7 +208,8 @@ def _unknown_call(frame: Frame, site: Site) -> Value:
         _run_apart(frame, site)
     if not _KEEPS_TEXT.search(site.name) or _TAKES_APART.search(site.name):
         return UNKNOWN
-    kept = [*site.positional, *(given for name, given in site.keywords.items() if name not in _CHOOSES)]
+    keywords = (given for name, given in site.keywords.items() if name not in _CHOOSES and not _SETS.search(name))
+    kept = [*site.positional, *keywords]
     texts = [
         printed(frame, filling.value, filling.node)
         for filling in kept

@@ -43,6 +43,8 @@ SERVED = _known(_K.UNORDERED, _F.SESSION, "a server gives its tools in no fixed 
 SELECTED = _known(_K.EXAMPLES, _F.CALL, "examples are chosen anew for every input")
 RETRIEVED = _known(_K.RETRIEVED, _F.CALL, "it is looked up for every call")
 WINDOW = _known(_K.WINDOW, _F.CALL, "only the last messages are kept, so the first one changes as they move on")
+MEASURES = words("perf_counter perf_counter_ns process_time process_time_ns")
+"""Functions whose differences are durations of what was done, not ages."""
 AGE = _known(_K.RELATIVE_TIME, _F.CALL, "it says how long ago something was")
 _HASH = _known(_K.IDENTIFIER, _F.PROCESS, "hashes of strings are salted anew in every process")
 _IDENTITY = _known(_K.IDENTIFIER, _F.SESSION, "it is an address in memory")
@@ -120,7 +122,7 @@ _add(_NATURE, "git.Repo git.repo.Repo pygit2.Repository")
 _add(LISTING, "os.listdir os.scandir os.walk glob.glob glob.iglob os.fwalk")
 _add(FINISHED, "asyncio.as_completed concurrent.futures.as_completed as_completed asyncio.wait concurrent.futures.wait")
 _add(SCOPE, "vars builtins.vars globals builtins.globals locals builtins.locals")
-_add(AGE, "humanize.naturaltime humanize.naturaldelta timeago.format arrow.humanize django.utils.timesince.timesince")
+_add(AGE, "humanize.naturaltime timeago.format arrow.humanize django.utils.timesince.timesince")
 _add(_NUMBERS, "locale.format_string locale.currency locale.str locale.format")
 
 _LISTING_METHODS = frozenset({"iterdir", "glob", "rglob", "scandir", "listdir"})

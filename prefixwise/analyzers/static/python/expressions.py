@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from prefixwise.analyzers.static.python import printing, sinks
 from prefixwise.analyzers.static.python.annotations import set_mark
+from prefixwise.analyzers.static.python.branches import decided
 from prefixwise.analyzers.static.python.calling import call
 from prefixwise.analyzers.static.python.frames import EVALUATORS, Closure, Frame
+from prefixwise.analyzers.static.python.identities import where_missing
 from prefixwise.analyzers.static.python.lookups import attribute, indexed, load
 from prefixwise.analyzers.static.python.loops import element_of
 from prefixwise.analyzers.static.python.operators import combined
@@ -107,7 +109,9 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
 @_evaluates(ast.BoolOp)
 def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     values = [frame.value(item) for item in node.values]
-    return one_of(values) if isinstance(node.op, ast.Or) else values[-1]
+    if isinstance(node.op, ast.And):
+        return values[-1]
+    return one_of((values[0], *(where_missing(value, node.values[0]) for value in values[1:])))
 
 
 @_evaluates(ast.UnaryOp)
@@ -128,6 +132,9 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
 @_evaluates(ast.IfExp)
 def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
     frame.value(node.test)
+    known = decided(frame, node.test)
+    if known is not None:
+        return frame.value(node.body if known else node.orelse)
     return one_of((frame.value(node.body), frame.value(node.orelse)))
 
 

@@ -8,6 +8,11 @@ from typing import NamedTuple
 
 from prefixwise.analyzers.static.python.annotations import annotated
 from prefixwise.analyzers.static.python.frames import Frame, Instance, World, stepped
+from prefixwise.analyzers.static.python.identities import (
+    is_asked_for_first,
+    kept_for_a_conversation,
+    of_what_is_called,
+)
 from prefixwise.analyzers.static.python.modules import Function
 from prefixwise.analyzers.static.python.pieces import is_fixed
 from prefixwise.analyzers.static.python.values import (
@@ -28,6 +33,8 @@ MOST_DEPTH = 3
 MOST_DEPTH_BY_NAME = 2
 """The same for a value for which only its name speaks."""
 MOST_NESTED = 5
+_QUESTIONS = frozenset({"query", "question", "search_query", "user_query", "user_question"})
+"""Parameters that hold what is asked, though some call asks something fixed."""
 _MOST_VARIANTS = 12
 CACHED = frozenset({"cache", "lru_cache", "cache_data", "cache_resource", "memoize", "memoized", "cached", "ttl_cache"})
 
@@ -172,6 +179,8 @@ def result(frame: Frame, function: Function) -> Value:
     elif function.kept:
         per_object = all(path.startswith("self.") for path in function.kept)
         value = capped(value, Frequency.SESSION if per_object else Frequency.PROCESS)
+    elif value.stirs and is_asked_for_first(function.node):
+        value = kept_for_a_conversation(value)
     elif "cached_property" in function.decorators or "functools.cached_property" in function.decorators:
         value = capped(value, Frequency.SESSION)
     return value
@@ -201,10 +210,12 @@ def _bind_parameters(frame: Frame, function: Function, given: Arguments, receive
     for parameter in parameters:
         name = parameter.arg
         given_value = passed.get(name, keywords.pop(name, None))
-        value = given_value if given_value is not None else UNKNOWN
+        value = of_what_is_called(given_value, name) if given_value is not None else UNKNOWN
         if any(True for _ in movings(value)):
             frame.world.bound.add((function.key, name))
             value = stepped(frame, value, _as_place(parameter), f"passed as `{name}`")
+        elif name in _QUESTIONS and value.pieces and not value.stirs:
+            value = unknown(name)  # one question among others
         frame.bind(name, value if not value.is_open else unbound(frame, function, parameter))
     rest = function.node.args
     if rest.vararg is not None:

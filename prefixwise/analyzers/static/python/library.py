@@ -139,7 +139,8 @@ def _text(frame: Frame, site: Site) -> Value:
     base64.b64encode hashlib.md5 hashlib.sha1 hashlib.sha256 hashlib.sha512
     hashlib.blake2b uuid.UUID typing.cast cast markdown.markdown datetime.datetime.fromtimestamp
     datetime.datetime.utcfromtimestamp datetime.fromtimestamp datetime.datetime.fromisoformat time.mktime time.asctime
-    shlex.join os.path.expandvars sys.intern unicodedata.normalize anyio.run string.capwords"""
+    shlex.join os.path.expandvars humanize.naturaldelta humanize.precisedelta sys.intern unicodedata.normalize anyio.run
+    string.capwords"""
 )
 def _same(frame: Frame, site: Site) -> Value:
     position = {"cast": 1, "normalize": 1, "pformat": 0}.get(site.name, 0)

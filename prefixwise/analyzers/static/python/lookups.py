@@ -6,6 +6,7 @@ import ast
 import builtins
 from dataclasses import replace
 
+from prefixwise.analyzers.static.python import identities
 from prefixwise.analyzers.static.python.calls import WINDOW, judge_call
 from prefixwise.analyzers.static.python.frames import Bound, Dotted, Frame, Instance, Submodule
 from prefixwise.analyzers.static.python.functions import Arguments, invoke
@@ -195,7 +196,7 @@ def _of_pieces(base: Value, name: str, path: str) -> Value:
 def _is_handed_on(piece: Moving | Element, name: str) -> bool:
     """Say whether what moves a value moves this part of it; where only a name speaks for it, a part may be anything."""
     if not isinstance(piece, Moving) or not piece.origin.named:
-        return True
+        return not isinstance(piece, Moving) or identities.is_handed_on(piece, name)
     if piece.origin.kind is VolatileKind.RETRIEVED:
         return is_text(name)
     return piece.origin.kind in (VolatileKind.CLOCK, VolatileKind.EXAMPLES)
@@ -222,6 +223,8 @@ def _at(frame: Frame, node: ast.Subscript, base: Value, key: object) -> Value:
     if isinstance(base.ref, Dotted) and not base.pieces:
         return UNKNOWN
     pieces = tuple(piece for piece in leaves(base.pieces) if isinstance(piece, Moving | Element))
+    if isinstance(key, str):
+        pieces = tuple(piece for piece in pieces if isinstance(piece, Element) or identities.is_handed_on(piece, key))
     if pieces:
         return Value(pieces=pieces)
     return named(frame, node, unknown(path), path) if isinstance(key, str) else UNKNOWN

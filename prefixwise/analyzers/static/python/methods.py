@@ -10,6 +10,7 @@ from prefixwise.analyzers.static.python import mutations
 from prefixwise.analyzers.static.python.calls import AGE, DATES
 from prefixwise.analyzers.static.python.frames import Dotted, Frame
 from prefixwise.analyzers.static.python.frameworks import note_template
+from prefixwise.analyzers.static.python.identities import is_handed_on
 from prefixwise.analyzers.static.python.pieces import Element, Gap, Moving, Piece, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, in_format, is_clock, printed
 from prefixwise.analyzers.static.python.sites import Site
@@ -108,6 +109,12 @@ def _format(frame: Frame, site: Site, base: Value) -> Value | None:
         return brace_format(frame, base.literal, site.positional, fillings)
     if base.items is not None or base.fields is not None:
         return None
+    constant = "".join(piece for piece in leaves(base.pieces) if isinstance(piece, str))
+    known = [name for name in fillings if f"{{{name}}}" in constant]
+    for name in known:
+        base = replaced(frame, base, f"{{{name}}}", fillings[name])
+    if known:
+        return base
     return inserted(base, [printed(frame, item.value, item.node) for item in (*site.positional, *fillings.values())])
 
 
@@ -147,8 +154,8 @@ def _render(frame: Frame, site: Site, base: Value) -> Value | None:
         fillings |= {name: Filling(inner, given.node) for name, inner in given.value.fields or ()}
     if isinstance(base.ref, Template):
         return filled(frame, base, fillings)
-    if base.items is not None or not any(True for _ in fillings):
-        return None
+    if base.items is not None or not any(True for _ in fillings) or isinstance(base.ref, Dotted):
+        return None  # of a module: what it takes beside the text is not all printed
     opened = base if base.pieces else UNKNOWN
     return inserted(opened, [printed(frame, item.value, item.node) for item in fillings.values()])
 
@@ -229,6 +236,8 @@ def _get(frame: Frame, site: Site, base: Value) -> Value | None:
     if field is not None:
         return field
     moving = tuple(piece for piece in leaves(base.pieces) if isinstance(piece, Moving | Element))
+    if isinstance(key, str):
+        moving = tuple(piece for piece in moving if isinstance(piece, Element) or is_handed_on(piece, key))
     if moving:
         return Value(pieces=moving)
     return UNKNOWN if base.items is not None or base.fields is not None else None

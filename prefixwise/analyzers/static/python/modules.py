@@ -66,6 +66,12 @@ class Function:
         kept = tested & stored & returned
         return frozenset(path for path in kept if path in outside or path.startswith("self."))
 
+    @cached_property
+    def rebound(self) -> frozenset[str]:
+        """Names that it gives a value itself."""
+        nodes = own_nodes(self.node)
+        return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+
     @property
     def parameters(self) -> list[ast.arg]:
         """Its parameters by position and by keyword, without `*args` and `**kwargs`."""

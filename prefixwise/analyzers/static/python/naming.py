@@ -10,7 +10,7 @@ import ast
 
 from prefixwise.analyzers.static.name_words import PERSONS, RETRIEVAL_HEADS, VAGUE_MODIFIERS, WEAK_PERSONS, words
 from prefixwise.analyzers.static.names import Judgement, judge, name_words
-from prefixwise.analyzers.static.volatile import VolatileKind
+from prefixwise.analyzers.static.volatile import Frequency, VolatileKind
 from prefixwise.core.finding import Confidence
 
 _TEXTS = words(
@@ -47,14 +47,22 @@ def _in_code(judged: Judgement | None, path: str, *, is_part: bool) -> Judgement
     if judged is None or not _holds(judged, path, is_part=is_part):
         return None
     if judged.kind is VolatileKind.RETRIEVED:  # what is called a context may be instructions
-        return judged._replace(confidence=Confidence.POSSIBLE)
+        return _of_user(judged._replace(confidence=Confidence.POSSIBLE), path)
     return judged
+
+
+def _of_user(judged: Judgement, path: str) -> Judgement:
+    """Return what a name says of looked-up text: what code calls the memory of a user is read when a session begins."""
+    is_of_user = judged.kind is VolatileKind.RETRIEVED and name_words(path)[-2:] == ("user", "memory")
+    return judged._replace(frequency=Frequency.SESSION) if is_of_user else judged
 
 
 def _holds(judged: Judgement, path: str, *, is_part: bool) -> bool:
     """Say whether what a name says may be believed; `is_part` of one that is looked up in something else."""
     if path[:1].isupper() and "." in path:
         return False  # a member of a class or enumeration: `Role.user`
+    if judged.kind is VolatileKind.CLOCK and path == "dt":
+        return False  # some point in time
     if judged.kind is VolatileKind.PERSON:
         return judged.confidence is not Confidence.POSSIBLE and _is_of_a_person(path)
     if judged.kind is VolatileKind.RETRIEVED:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from prefixwise.analyzers.static.python.calls import AGE
-from prefixwise.analyzers.static.python.frames import Frame
+from prefixwise.analyzers.static.python.calls import AGE, MEASURES
+from prefixwise.analyzers.static.python.frames import Frame, Hidden
 from prefixwise.analyzers.static.python.pieces import Element, Moving, leaves
 from prefixwise.analyzers.static.python.printing import at_precision, is_clock, is_number, printed
 from prefixwise.analyzers.static.python.templates import percent
-from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, joined
+from prefixwise.analyzers.static.python.values import UNKNOWN, Item, Value, constant, joined, movings
+from prefixwise.analyzers.static.volatile import Frequency
 
 _MOST_REPEATED = 100_000
+_DURATION = Value(pieces=UNKNOWN.pieces, ref=Hidden())
+"""How long something took: it is told with what came of it, whatever it is called."""
 _SECONDS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
@@ -32,13 +35,25 @@ def _subtracted(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Val
     marks = left.marks or right.marks
     if marks:
         return Value(items=left.items or (Item(UNKNOWN, many=True),), marks=marks)
+    if any(piece.origin.name.rsplit(".", 1)[-1] in MEASURES for piece in movings(left)):
+        return _DURATION
     if is_clock(left):
         is_span = isinstance(node.right, ast.Call) and ast.unparse(node.right.func).endswith(("delta", "duration"))
         if is_number(right) or is_span:
             return left
+    if is_clock(left) and is_clock(right) and _is_measured(left, right):
+        return _DURATION
     if is_clock(left) or is_clock(right):
         return frame.moving(node, AGE, ast.unparse(node)[:60])
     return UNKNOWN
+
+
+def _is_measured(left: Value, right: Value) -> bool:
+    """Say whether a difference of clocks is a duration: of stop watches, or of readings within one call."""
+    origins = [piece.origin for value in (left, right) for piece in movings(value)]
+    if any(origin.named for origin in origins):
+        return False
+    return all(origin.frequency is Frequency.CALL for origin in origins)
 
 
 def _of_sets(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value:  # noqa: ARG001

@@ -139,14 +139,22 @@ class _Callees:
             name = _name(function)
             if len(function.parameters) > own and not name.startswith("__"):
                 self._paths.setdefault(name, set()).add(function.module.path)
+        self._named: dict[tuple[str, str], bool] = {}
 
     def called_in(self, source: Source, calls: frozenset[str]) -> bool:
         """Say whether one of them may be called with something by code of a file that makes these calls."""
         return any(
-            path == source.path or _stem(path) in source.text
+            path == source.path or self._names(source, path)
             for name in calls & self._paths.keys()
             for path in self._paths[name]
         )
+
+    def _names(self, source: Source, path: str) -> bool:
+        """Say whether a file names another; its text is searched once for all of its functions."""
+        key = (source.path, path)
+        if key not in self._named:
+            self._named[key] = _stem(path) in source.text
+        return self._named[key]
 
 
 def _stem(path: str) -> str:

@@ -45,6 +45,10 @@ _SUMS_UP = re.compile(r"(?i)summar|compact|condens|(?:^|_)titles?(?:$|_)|compres
 """Names of calls that look at a history once, and not again with the next message."""
 _LEARNS = re.compile(r"(?i)\b_?learn|extract|memori[sz]e|reflect")
 """Names of calls that look at the end of a history for what is to be kept of it."""
+_JUDGES = re.compile(
+    r"(?i)classif|rout(?:er|ing)|(?:^|_)route(?:$|_)|judge|moderat|guardrail|intent|suggest|follow_?up|rewrite"
+)
+"""Names of what judges the end of a history, or says it anew, for itself."""
 _ASKS = re.compile(
     r"(?i)complet|chat|generat|invoke|stream|respond|response|create|ask|call|send|run|predict|infer|llm|model|prompt"
     r"|query|reply|kick_?off|step|converse|gpt|claude|gemini|openai|anthropic|agent"
@@ -150,18 +154,23 @@ def _one_text(value: Value) -> Messages:
 
 
 def _whole_list(frame: Frame, messages: Messages, strength: Strength, sent: Hop) -> None:
-    if (
-        strength is Strength.NAME
-        or _SUMS_UP.search(sent.note)
-        or _LEARNS.search(sent.note)
-        or (frame.function is not None and _SUMS_UP.search(frame.function.name))
-    ):
+    if strength is Strength.NAME or _looks_back(frame, sent):
         return
     for mark in messages.marks:
         kind = mark.origin.kind
         evidence = (mark.origin.because,)
         hit = Hit(mark, kind, mark.origin.frequency, Where.MESSAGES, strength, None, sent, kind in _OF_A_LIST, evidence)
         frame.world.hits.add(hit)
+
+
+def _looks_back(frame: Frame, sent: Hop) -> bool:
+    """Say whether a call beside the conversation looks at the end of it, by what it and who makes it are called."""
+    function = frame.function
+    owner = function.owner.name if function is not None and function.owner is not None else ""
+    names = (function.name, owner) if function is not None else ()
+    if _SUMS_UP.search(sent.note) or _LEARNS.search(sent.note):
+        return True
+    return any(_SUMS_UP.search(name) or _JUDGES.search(name) for name in names)
 
 
 def _set_up(frame: Frame, site: Site, given: Given) -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from prefixwise.analyzers.static.names import Judgement
 from prefixwise.analyzers.static.python import sinks
 from prefixwise.analyzers.static.python.annotations import annotated
+from prefixwise.analyzers.static.python.branches import decided
 from prefixwise.analyzers.static.python.expressions import taken_apart
 from prefixwise.analyzers.static.python.frames import (
     EXECUTORS,
@@ -20,6 +21,7 @@ from prefixwise.analyzers.static.python.frames import (
     merged,
     stepped,
 )
+from prefixwise.analyzers.static.python.identities import of_what_is_called
 from prefixwise.analyzers.static.python.loops import element_of
 from prefixwise.analyzers.static.python.modules import Class, FunctionNode, path_of
 from prefixwise.analyzers.static.python.mutations import extended, key_of, put, set_key, without_first
@@ -69,6 +71,8 @@ def _ann_assign(frame: Frame, node: ast.AnnAssign) -> bool:
 
 def assign(frame: Frame, target: ast.expr, value: Value) -> None:
     """Let the target of an assignment hold a value."""
+    if isinstance(target, ast.Name | ast.Attribute):
+        value = of_what_is_called(value, path_of(target))
     if isinstance(target, ast.Name):
         value = stepped(frame, value, target, f"assigned to `{target.id}`")
         frame.bind(target.id, value)
@@ -216,6 +220,9 @@ def _if(frame: Frame, node: ast.If) -> bool:
         finally:
             frame.whens = whens
 
+    known = decided(frame, node.test)
+    if known is not None:
+        return then() if known else frame.run(node.orelse)
     return _both(frame, then, lambda: frame.run(node.orelse))
 
 

@@ -47,7 +47,6 @@ _SYSTEM = frozenset({"system", "developer"})
 _USER = frozenset({"user", "human"})
 _ALWAYS = frozenset({VolatileKind.WINDOW})
 _MODE_WORDS = words("mode plan planning connected connection connections online available phase stage")
-_BY_NAME_ONLY = frozenset({VolatileKind.RETRIEVED, VolatileKind.PERSON, VolatileKind.ENVIRONMENT})
 """What the name of a function is not enough for to be sure of."""
 _ORDERS = frozenset({VolatileKind.UNORDERED, VolatileKind.TOOLS})
 _TEXTS = words("doc docs document documents passage passages chunk chunks snippet snippets hit hits excerpt excerpts")
@@ -186,7 +185,9 @@ class Walk:
         if isinstance(value, Placeholder):
             state = state._replace(held=None)
         if found is not None:
-            if value.called and found.kind in _BY_NAME_ONLY:
+            if not isinstance(value, Placeholder):  # nothing but a name speaks for it
+                if found.kind is VolatileKind.RETRIEVED and name_words(value.name)[-2:] == ("user", "memory"):
+                    found = found._replace(frequency=Frequency.SESSION)  # read when a session begins
                 found = found._replace(confidence=Confidence.POSSIBLE)
             self._moving(members.moving(found, value.place, value.name), behind, state)
             return behind

@@ -19,6 +19,8 @@ _FORMAT = re.compile(rf"\{{\{{|\}}\}}|\{{(\$?{_PATH})(?:![rsa])?(?::({_SPEC}))?\
 _F_STRING = re.compile(r"""\b(?:f|rf|fr)\\?(?:"[^"\n]*|'[^'\n]*)\Z""", re.IGNORECASE)
 """The beginning of a line of code that is shown in a prompt, up to what Python would fill in there."""
 _QUERY = re.compile(r"[?&][\w-]+=$")
+_EXAMPLE = re.compile(r"(?i)\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|\bexample:")
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _PERCENT = re.compile(rf"%%|%\(({_PATH})\)[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]")
 _DOLLAR = re.compile(r"\$\$|\\\$|\$\{([^{}\n]+)\}")
 _LEADING_PATH = re.compile(rf"(?:new\s+)?({_PATH}(?:\(\))?(?:\.\w+(?:\(\))?)*)")
@@ -54,11 +56,23 @@ def _parts(view: View, found: Iterator[_Found], literal: Regions) -> Iterator[Pa
 
 def _braces(text: str) -> Iterator[_Found]:
     for match in _BRACES.finditer(text):
-        if _EXPRESSION.fullmatch(match[1]) is None:
+        if _EXPRESSION.fullmatch(match[1]) is None or _is_shown(text, match.start()):
             continue
         values = _values(match[0]) if "|" in match[1] or "(" in match[1] else []
         value = values[0] if values else Value(match[1].strip(" .#"), (), 0, 0)
         yield *match.span(), value.name, value.filters
+
+
+def _is_shown(text: str, start: int) -> bool:
+    """Say whether braces stand in an example that the text shows: quoted, behind `e.g.` in the same line."""
+    before = text[max(start - 200, text.rfind("\n", 0, start) + 1, 0) : start]
+    example = list(_EXAMPLE.finditer(before))
+    if not example:
+        return False
+    quoted = before[example[-1].end() :]
+    if _SENTENCE_END.search(quoted):
+        return False
+    return quoted.count('"') % 2 == 1 or quoted.count("`") % 2 == 1
 
 
 def _values(tag: str) -> list[Value]:

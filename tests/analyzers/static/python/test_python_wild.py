@@ -11,7 +11,8 @@ from prefixwise.core.finding import Level
 from tests.support.python_sources import LONG, found_in, told
 
 HEAD = f'''
-import asyncio, json, os, random, subprocess, uuid
+import asyncio, json, os, random, string, subprocess, time, uuid
+import humanize
 from datetime import date, datetime
 from importlib import resources
 from pathlib import Path
@@ -19,6 +20,8 @@ from openai import OpenAI
 client = OpenAI()
 RULES = """{LONG}"""
 POOL = [{{"role": "user", "content": "a"}}, {{"role": "assistant", "content": "b"}}] * 9
+def made():
+    return {{"id": str(uuid.uuid4())}}
 def send(system, history):
     return client.chat.completions.create(model="m", messages=[{{"role": "system", "content": system}}, *history])
 '''
@@ -68,6 +71,20 @@ INNOCENT = {
     "a tool for the form of the answer": "def ask(h, format):\n    tools = [{'name': 'a'}]\n    if format.mode == 'tool':\n        tools.append({'name': 'answer', 'description': RULES})\n    return client.chat.completions.create(model='m', tools=tools, messages=h)",
     "the first message, where it is the system's": "def ask(h, prompt, history):\n    messages = []\n    if prompt:\n        messages.append({'role': 'system', 'content': RULES})\n    messages.extend(history)\n    messages.append({'role': 'user', 'content': f'{datetime.now()} {h}'})\n    send(messages[0]['content'] + RULES, h)",
     "a date at the very end, by a call": "def ask(h):\n    return client.chat.completions.create(model='m', messages=[dict(role='system', content=RULES + f'{date.today()}'), *h])",
+    "a session's id that is kept in the state": "def session(state):\n    known = state.get('session')\n    if known:\n        return known\n    return f'session_{uuid.uuid4().hex}'\ndef ask(h, state):\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, {'role': 'user', 'content': f'Saved as {session(state)}; read it again if need be.'}, *h])",
+    "a key of the conversation that is asked for": "def ask(h, conversation_id=None):\n    wanted = conversation_id or uuid.uuid4()\n    return client.responses.create(model='m', input=h, prompt_cache_key=str(wanted))",
+    "a key that is called a session's": "def ask(h):\n    session_key = str(uuid.uuid4())\n    return client.responses.create(model='m', input=h, prompt_cache_key=session_key)",
+    "how long something took": "def ask(h, run):\n    start = time.perf_counter()\n    run()\n    elapsed = time.perf_counter() - start\n    send(f'It took {elapsed:.1f} s. ' + RULES, h)",
+    "how long something took, by two clocks": "def ask(h, run):\n    start = time.time()\n    run()\n    send(f'It took {time.time() - start:.1f} s. ' + RULES, h)",
+    "a limit in words": "def ask(h, limit):\n    send(f'Stop after {humanize.naturaldelta(limit)}. ' + RULES, h)",
+    "a set behind another answer of the same function": "def chosen(kind, tools):\n    every = {'a', 'b'}\n    if kind == 'some':\n        return [tool for tool in tools]\n    return list(every)\ndef ask(h, tools):\n    client.chat.completions.create(model='m', tools=chosen('some', tools), messages=h)",
+    "a clock that is switched off": "def head(dated):\n    return f'{datetime.now()} ' if dated else 'Hello. '\ndef ask(h):\n    send(head(False) + RULES, h)",
+    "the text of a thing that is drawn": "def ask(h, nodes):\n    node = random.choice(nodes)\n    send(f'{node.code} ' + RULES, h)",
+    "the text of a record with an id": "def ask(h, as_plain):\n    record = as_plain(str(uuid.uuid4()))\n    send(f'{record.get(\"text\")} ' + RULES, h)",
+    "a date behind the question, though some call asks something fixed": "def ask(query):\n    prompt = f'Query: {query}. It is {date.today()}. ' + RULES\n    return prompt\ndef probe():\n    return ask('news')",
+    "the end of a history that is judged": "class IntentRouter:\n    def pick(self, h):\n        return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *h[-6:]])",
+    "a point in time that is kept": "def ask(h, dt):\n    send(f'Noted on {dt:%Y-%m-%d %H:%M}. ' + RULES, h)",
+    "a setting of what renders": "import chevron\ndef ask(h, data):\n    send(chevron.render(template=RULES, data=data, partials_ext=''.join(random.choices(string.ascii_letters, k=9))) + RULES, h)",
 }
 
 
@@ -206,6 +223,46 @@ GUILTY = {
         "def ask(h, day):\n    send(f\"Valid from {day.strftime('%x')}. \" + RULES, h)",
         ["locale: day.strftime('%x')"],
     ),
+    "an id that is made on every call": (
+        "def session(state):\n    return f'session_{uuid.uuid4().hex}'\ndef ask(h, state):\n    return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, {'role': 'user', 'content': f'Saved as {session(state)}; read it again if need be.'}, *h])",
+        ["identifier: uuid.uuid4()"],
+    ),
+    "a key of the request": (
+        "def ask(h, request_id=None):\n    wanted = request_id or uuid.uuid4()\n    return client.responses.create(model='m', input=h, prompt_cache_key=str(wanted))",
+        ["cache key: uuid.uuid4()"],
+    ),
+    "how long ago something was": (
+        "def ask(h, seen):\n    send(f'Seen {time.time() - seen:.1f} s ago. ' + RULES, h)",
+        ["relative time: time.time() - seen"],
+    ),
+    "a set as the answer that is asked for": (
+        "def chosen(kind, tools):\n    every = {'a', 'b'}\n    if kind == 'some':\n        return [tool for tool in tools]\n    return list(every)\ndef ask(h, tools):\n    client.chat.completions.create(model='m', tools=chosen('all', tools), messages=h)",
+        ["unordered iteration: every"],
+    ),
+    "a clock that is switched on": (
+        "def head(dated):\n    return f'{datetime.now()} ' if dated else 'Hello. '\ndef ask(h):\n    send(head(True) + RULES, h)",
+        ["clock: datetime.now()"],
+    ),
+    "a text that is drawn": (
+        "def ask(h, greetings):\n    send(f'{random.choice(greetings)} ' + RULES, h)",
+        ["identifier: random.choice(greetings)"],
+    ),
+    "the id of a record": (
+        "def ask(h, as_plain):\n    record = as_plain(str(uuid.uuid4()))\n    send(f'{record.get(\"record_id\")} ' + RULES, h)",
+        ["identifier: uuid.uuid4()"],
+    ),
+    "what fills one of two templates": (
+        "def ask(h, short, memories):\n    text = 'It is {day}. {memories} ' + RULES if short else 'On {day}: {memories} ' + RULES\n    text = text.replace('{day}', str(date.today()))\n    send(text.format(memories=''.join(memory.text for memory in memories)), h)",
+        ["clock: date.today()", "retrieved text: memories"],
+    ),
+    "the end of a history that nobody judges": (
+        "class Desk:\n    def pick(self, h):\n        return client.chat.completions.create(model='m', messages=[{'role': 'system', 'content': RULES}, *h[-6:]])",
+        ["window: h[-6:]"],
+    ),
+    "what is rendered": (
+        "import chevron\ndef ask(h):\n    send(chevron.render(template=RULES, data={'name': ''.join(random.choices(string.ascii_letters, k=9))}) + RULES, h)",
+        ["identifier: random.choices(string.ascii_letters, k=9)"],
+    ),
 }
 
 
@@ -215,6 +272,18 @@ def test_its_twin_is_told(code, expected):
 
 
 LEVELS = {
+    "an id in a message that is sent once": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': f'{uuid.uuid4()} ' + RULES}])",
+        Level.WARNING,
+    ),
+    "an id of a thing that such a message is about": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': json.dumps(made()) + RULES}])",
+        Level.INFO,
+    ),
+    "the order of what such a message is about": (
+        "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': ', '.join({*context}) + RULES}])",
+        Level.INFO,
+    ),
     "a clock in a system prompt": ("send(f'{datetime.now()} ' + RULES, h)", Level.ERROR),
     "a place by its name": ("send(f'{workspace_path} ' + RULES, h)", Level.WARNING),
     "a clock in a message that is sent once": (

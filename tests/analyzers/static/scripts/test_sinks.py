@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.scripts import RULES, found, read
+from prefixwise.analyzers.static.findings import source_findings
+from prefixwise.core.finding import Level
+from tests.support.scripts import RULES, found, read, sent
 
 SINKS = {
     "openai chat": "client.chat.completions.create({ model, messages: [{ role: 'system', content: $ }, ...history] })",
@@ -265,3 +267,19 @@ def test_placeholders_of_langchain(text: str, kinds: list[str]) -> None:
     volatiles, _ = read(code)
     assert [one.kind for one in volatiles] == kinds
     assert all(one.frequency != "process" for one in volatiles)
+
+
+@pytest.mark.parametrize(
+    ("expression", "imports", "level"),
+    [
+        ("currentTime", "", Level.WARNING),
+        ("requestId", "", Level.WARNING),
+        ("new Date()", "", Level.ERROR),
+        ("crypto.randomUUID()", "", Level.ERROR),
+        ("osName()", "import osName from 'os-name';", None),
+        ("userMemory", "", Level.WARNING),
+    ],
+)
+def test_a_name_alone_is_a_warning_at_most(expression: str, imports: str, level: Level | None) -> None:
+    volatiles, _ = read(sent(expression, imports=imports))
+    assert [finding.level for finding in source_findings(volatiles)] == ([level] if level is not None else [])

@@ -14,6 +14,11 @@ READ = {
         "Hi {{ user_name }} at {{now}}, {{ a.b.c }} {{ x | upper }}",
         "user_name now a.b.c x",
     ),
+    "an example that is shown": (
+        "prompts/a.txt",
+        'Name the goal (e.g. "look for {{ query }} and open it"), or `{{ x }}`. Do "{{ task }}" (for example).',
+        "task",
+    ),
     "a filter with an argument": ("a.md", 'It is {{ now | date("HH:mm") }}.', "now"),
     "a call": ("a.md", "It is {{ now() }} and {{ user.get_name() }}.", "now user.get_name"),
     "jinja": ("a.j2", "{{ a }}{% if b %}{{ c }}{% else %}{{ d }}{% endif %}", "a c d"),
