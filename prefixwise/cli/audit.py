@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from prefixwise.cli import audit_logs
+from prefixwise.cli import audit_live, audit_logs, audit_timings
 
 app = typer.Typer(
     help="Find out whether tenants are apart in the cache.",
@@ -20,3 +20,5 @@ def audit() -> None:
 
 
 app.command("logs")(audit_logs.logs)
+app.command("live")(audit_live.live)
+app.command("timings")(audit_timings.timings)

@@ -131,7 +131,7 @@ def logs(
     from prefixwise.core.excerpt import Excerpts
     from prefixwise.core.finding import Level
     from prefixwise.core.whole_files import write_whole
-    from prefixwise.workflows.auditing import AuditOutput, audit_logs
+    from prefixwise.workflows.auditing_logs import AuditOutput, audit_logs
 
     console = Console(color, quiet=quiet, progress=not no_progress)
     outputs = parse_outputs(output_format, json=json, reports=report or ())

@@ -20,7 +20,7 @@ from prefixwise.corpus.corpus import read_corpus
 from prefixwise.corpus.index import CorpusIndex
 from prefixwise.corpus.outlines import Outlines
 from prefixwise.corpus.reader import ReadOptions
-from prefixwise.workflows.auditing import AuditOutput, audit_logs
+from prefixwise.workflows.auditing_logs import AuditOutput, audit_logs
 
 SALTS = ("9f2c4e7a1b8d3f6059c1e2a47b80d6f3", "3b7e91d04c6fa8e25d10f7c98ab46e21", "d41e07bb52f86c3990ab17e5c4f2683d")
 SYSTEM = (
