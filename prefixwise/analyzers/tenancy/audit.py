@@ -67,8 +67,8 @@ class Audit:
         deployment, grain = self.asked.deployment, self.rows.tree.grain
         found = deployment.find("page_size", system="sglang")
         if deployment.configures("sglang") and not deployment.configures("vllm"):
-            page = found[0].value if found and found[0].value.isdecimal() else str(max(grain, 1))
-            return (f"sglang:page={page}",)
+            page = int(found[0].value) if found and found[0].value.isdecimal() else 0
+            return (f"sglang:page={page if page and page % grain == 0 else max(grain, 1)}",)
         found = deployment.find("block_size")
         block = int(found[0].value) if found and found[0].value.isdecimal() else _DEFAULT_UNIT
         return (f"vllm:block={block if block and block % grain == 0 else max(grain, _DEFAULT_UNIT)}",)

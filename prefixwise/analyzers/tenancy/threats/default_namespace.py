@@ -46,7 +46,8 @@ class DefaultNamespace(Threat):
         if not audit.several:
             return
         yield from self._unauthenticated(audit)
-        named = [(salt, rows) for salt, rows in audit.by_salt.items() if is_default(salt)]
+        salts = {} if audit.corpus.index is None else audit.by_salt  # a trace holds hashes or numbers of them
+        named = [(salt, rows) for salt, rows in salts.items() if is_default(salt)]
         if named:
             rows = [row for _, its in named for row in its]
             words = sorted({excerpt(salt) or "(empty)" for salt, _ in named})
