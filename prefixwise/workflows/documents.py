@@ -15,8 +15,11 @@ from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
+from prefixwise.analyzers.tenancy.document import AUDIT_LOGS
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.audit.live_report import AUDIT_LIVE
+from prefixwise.bench.audit.report import AUDIT_TIMINGS
 from prefixwise.bench.load.report import BENCH_LOAD
 from prefixwise.bench.probe.report import BENCH_PROBE
 from prefixwise.bench.program.report import BENCH_PROGRAM
@@ -50,6 +53,9 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    AUDIT_LOGS,
+    AUDIT_LIVE,
+    AUDIT_TIMINGS,
     BENCH_REPLAY,
     BENCH_SELFCHECK,
     BENCH_LOAD,
