@@ -67,7 +67,7 @@ def hit_rate_report(
         blocks.extend(account_blocks(accounted.totals, excerpts, brief=brief))
     if result.over_time is not None:
         blocks.append(over_time_block(result.over_time))
-    if branches:
+    if any(branch.level for branch in branches):
         blocks.append(sharing_tree_block(branches, sum(branch.weight for branch in branches if branch.level == 0)))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}

@@ -13,11 +13,11 @@ _COLUMNS = (
     Column("own_tokens", "tokens × requests", Unit.TOKENS),
     Column("prompt_tokens", "with all below", Unit.TOKENS),
     Column("share", "of all", Unit.RATE),
-    Column("broken_by", "broken behind it by"),
+    Column("broken_by", "broken by"),
 )
 _NOTE = (
-    "With all below: tokens × requests of the stretch and of every way on from it; so wide is its bar. What only one "
-    "request has, and ways that hold less than 1 % of all tokens, have no row."
+    "Bars: tokens × requests of a stretch with all ways on from it. What only one request has, and ways that hold less "
+    "than 1 % of all tokens, have no row."
 )
 
 

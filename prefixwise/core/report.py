@@ -74,7 +74,8 @@ class Tree(msgspec.Struct, frozen=True, tag="tree"):
             is the row's own.
         marked: The column whose text, where a row has one, makes it stand out.
         details: What explains each row; empty where nothing does.
-        brief: Whether people at a terminal get its largest rows only, and what they stand under.
+        brief: Whether people at a terminal get its largest rows only and what they stand under, and bars instead of the
+            numbers that are drawn.
     """
 
     name: str

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _UNLIMITED = 1_000_000
 _NARROWEST = 40
 _BAR = 40
-_TREE_BAR = 16
+_TREE_BAR = 8
 _POINTS = 12
 _INPUTS = 6
 """Inputs that are listed one by one."""
@@ -132,10 +132,12 @@ def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     depths = [depth if isinstance(depth, int) else 0 for depth, *_ in few.rows]
     values = drawn_values(few)
     bars = [[charts.bar(value, max(values), _TREE_BAR)] for value in values] or [[] for _ in depths]
+    numbers = [at for at, column in enumerate(block.columns) if not block.brief or column.name not in block.drawn]
     rows: list[list[Cell]] = []
     for guide, bar, (_, label, *cells) in zip(charts.guides(depths), bars, few.rows, strict=True):
-        rows.append([Hanging(guide, show(label)), *bar, *_shown(cells, block.columns)])
-    heads = [Head(""), *([Head("", fixed=True)] if values else []), *map(_head, block.columns)]
+        shown = [show(cells[at], block.columns[at].unit) for at in numbers]
+        rows.append([Hanging(guide, show(label)), *bar, *shown])
+    heads = [Head(""), *([Head("", fixed=True)] if values else []), *(_head(block.columns[at]) for at in numbers)]
     return [grid(heads, rows, width), *([nothing(left_out)] if left_out else [])]
 
 
