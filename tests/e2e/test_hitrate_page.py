@@ -147,12 +147,3 @@ def test_hostile_prompts_stay_text(shown: Page, run: Any, tmp_path: Path) -> Non
     assert "<script>document.title" in shown.ask("document.body.textContent")
     assert "\\x1b[31m\\u202e" in shown.ask("document.body.textContent")
     assert not set("\x1b\u202e") & set(target.read_text(encoding="utf-8"))
-
-
-def test_groups_are_shown_unasked_on_the_page_alone(run: Any, tmp_path: Path) -> None:
-    log = str(write_fleet(tmp_path / "fleet.jsonl"))
-    names = {block["name"] for block in json.loads(run(["hitrate", log, "--json"]).check(0).out)["blocks"]}
-    assert not {name for name in names if name.startswith(("accounts_by", "by_"))}
-    text = run(["hitrate", log, "--report", f"html={tmp_path / 'page.html'}"]).check(0).out
-    assert "Where they went, by tenant" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "By tenant" in text
