@@ -170,9 +170,10 @@ def test_levels_that_do_not_fit_are_left_to_the_table() -> None:
     assert "level 39" in page
 
 
-def test_what_explains_a_row_unfolds_and_the_first_is_open() -> None:
+@pytest.mark.parametrize("drawn", [(), ("a",)], ids=["plain", "drawn"])
+def test_what_explains_a_row_unfolds_and_the_first_is_open(drawn: tuple[str, ...]) -> None:
     told = ((("what", "It <moves>."), ("fix", "Hold it.")), (), (("where", "here"),))
-    table = Table("t", "T", (Column("a", "A"),), (("x",), ("y",), ("z",)), drawn=("a",), details=told)
+    table = Table("t", "T", (Column("a", "A"),), (("x",), ("y",), ("z",)), drawn=drawn, details=told)
     reader = read(report_of(table))
     assert [one for tag, one in reader.tags if tag == "details"] == [{"open": None}, {}]
     assert "It <moves>.\nfixHold it." in "".join(reader.text)

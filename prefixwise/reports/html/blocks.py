@@ -59,7 +59,7 @@ def _shown(block: Block) -> dict[str, Any]:
         return _series(block)
     if isinstance(block, Tree):
         return _tree(block)
-    return _drawn_table(block) if isinstance(block, Table) and block.drawn else _table(_plain(block))
+    return _drawn_table(block) if isinstance(block, Table) else _table(_plain(block))
 
 
 def page_view(markdown: str) -> Iterator[dict[str, Any]]:
@@ -93,9 +93,11 @@ def _plain(block: Table | Matrix) -> tuple[list[Head], list[list[str]]]:
 
 
 def _drawn_table(block: Table) -> dict[str, Any]:
-    """Return a table with a bar in each row: of one column's value, or of the parts that several columns are."""
+    """Return a table; where it says what is to be drawn, with a bar in each row: a value's, or of several parts."""
     heads, rows = _plain(block)
     at = [number for number, column in enumerate(block.columns) if column.name in block.drawn]
+    if not at:
+        return _table((heads, rows)) | {"details": block.details, "opened": True}
     values = [[_number(row[number]) for number in at] for row in block.rows]
     legend = []
     if len(at) == 1:

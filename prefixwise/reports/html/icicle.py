@@ -1,6 +1,6 @@
 """A tree as an icicle: each row a bar under the one that holds it, as wide as its share of the whole. SVG with text.
 
-What is a row's own stands dark at the right end of its bar, where nothing stands below it.
+What is a row's own stands in a strong colour at the right end of its bar, where nothing stands below it.
 """
 
 from __future__ import annotations
