@@ -9,6 +9,7 @@ import typer
 
 from prefixwise import __version__
 from prefixwise.cli import (
+    audit,
     bench,
     check,
     compare,
@@ -77,6 +78,7 @@ app.command("models", epilog=_EPILOG)(models.models)
 app.command("compare", epilog=_EPILOG)(compare.compare)
 app.command("verify", epilog=_EPILOG)(verify.verify)
 app.add_typer(bench.app, name="bench")
+app.add_typer(audit.app, name="audit")
 app.command("rules", epilog=_EPILOG)(rules.rules)
 app.command("lock", epilog=_EPILOG)(lock.lock)
 app.command("lsp", epilog=_EPILOG)(lsp.lsp)

@@ -35,8 +35,8 @@ def serve(
             "--fault",
             metavar="FAULT",
             help="Do this wrong on purpose: no-cache, block=64, fifo, ttl=5, ttl-fixed=5, visible=0.5, minimum=1024, "
-            "usage=missing|zero|lie, replicas=2, drift=0.001, salt-ignored, contaminated=0.1, delay=0.2, errors=0.1, "
-            "early-close=0.1, slow-chunks=0.1. May be repeated.",
+            "usage=missing|zero|lie, replicas=2, scatter, drift=0.001, stirred=0.002, salt-ignored, contaminated=0.1, "
+            "delay=0.2, errors=0.1, early-close=0.1, slow-chunks=0.1. May be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of draws and faults.")] = 0,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from bisect import insort
+from collections.abc import Sequence
 
-from prefixwise.stats.quantiles import quantile
+from prefixwise.stats.quantiles import quantile_of_sorted
 
 STAKES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """How strongly each of the gamblers bets on the first time being shorter; the e-value is their mean wealth."""
@@ -37,16 +38,21 @@ class CappedProcess:
 
     def add(self, probe: float, control: float) -> float:
         """Take a pair of positive times and return the e-value so far. Raises ValueError for other times."""
-        if probe <= 0 or control <= 0:
-            raise ValueError("a time is not positive")
-        a, b = math.log(probe), math.log(control)
-        insort(self._logs, a)
-        insort(self._logs, b)
-        self.pairs += 1
+        return self.add_unit((probe,), (control,))
+
+    def add_unit(self, probes: Sequence[float], controls: Sequence[float]) -> float:
+        """Take as many probes as controls that only together can be exchanged; else as `add`."""
+        if len(probes) != len(controls) or min((*probes, *controls), default=0.0) <= 0:
+            raise ValueError("a unit is as many probes as controls, and a time that is not positive is none")
+        sooner, later = [math.log(one) for one in probes], [math.log(one) for one in controls]
+        for one in (*sooner, *later):
+            insort(self._logs, one)
+        self.pairs += len(probes)
         if self.pairs > FIRST_PAIRS:
-            cap = quantile(self._logs, 0.5)
-            scale = max(cap - quantile(self._logs, _LOW), _LEAST_SCALE)
-            d = max(-_CLIP, min(_CLIP, (min(b, cap) - min(a, cap)) / scale))
+            cap = quantile_of_sorted(self._logs, 0.5)
+            scale = max(cap - quantile_of_sorted(self._logs, _LOW), _LEAST_SCALE)
+            ahead = math.fsum(min(one, cap) for one in later) - math.fsum(min(one, cap) for one in sooner)
+            d = max(-_CLIP, min(_CLIP, ahead / scale))
             for at, stake in enumerate(STAKES):
                 self._wealth[at] += math.log(2) - math.log1p(math.exp(-stake * d))
         return self.value

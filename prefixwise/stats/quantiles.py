@@ -19,8 +19,12 @@ def quantile(values: Sequence[float], q: float) -> float:
     Raises:
         ValueError: There is no value, or `q` is not in [0, 1].
     """
-    _check(values, q)
-    ordered = sorted(values)
+    return quantile_of_sorted(sorted(values), q)
+
+
+def quantile_of_sorted(ordered: Sequence[float], q: float) -> float:
+    """Return what `quantile` does, of values that are in order already. Raises as `quantile`."""
+    _check(ordered, q)
     place = (len(ordered) - 1) * q
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)

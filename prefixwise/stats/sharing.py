@@ -11,6 +11,9 @@ import msgspec
 from prefixwise.stats.binomial import clopper_pearson
 from prefixwise.stats.interval import CONFIDENCE
 
+_CERTAIN = 1e6
+"""Stands for infinitely many standard errors, which documents cannot hold."""
+
 LEAST_CONTROL = 4.0
 """Standard errors by which one's own reuse has to show before anything is said of others'."""
 
@@ -19,12 +22,12 @@ class Sharing(msgspec.Struct, frozen=True):
     """The share of foreign probes served from the cache.
 
     Attributes:
-        ratio: Saving of the foreign tenant over one's own, about 0 where nothing is shared.
+        ratio: Saving of the foreign tenant over one's own, about 0 where nothing is shared; None where one's own is 0.
         low, high: Its limits; None where one's own reuse does not show.
         control: Standard errors by which one's own reuse shows.
     """
 
-    ratio: float
+    ratio: float | None
     low: float | None
     high: float | None
     control: float
@@ -62,9 +65,9 @@ def sharing(
     error_base, error_own, error_other = (variance(values) / len(values) for values in kinds)
     saved, foreign = base - own, base - other
     own_error = math.sqrt(error_base + error_own)
-    control = saved / own_error if own_error else math.copysign(math.inf, saved) if saved else 0.0
+    control = saved / own_error if own_error else math.copysign(_CERTAIN, saved) if saved else 0.0
     if control < LEAST_CONTROL:
-        return Sharing(foreign / saved if saved else math.nan, None, None, control)
+        return Sharing(foreign / saved if saved else None, None, None, control)
     ratio = foreign / saved
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     low, high = _fieller(foreign, saved, error_base + error_other, error_base + error_own, error_base, z)

@@ -18,6 +18,8 @@ from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
+from prefixwise.bench.audit.live_report import AUDIT_LIVE
+from prefixwise.bench.audit.report import AUDIT_TIMINGS
 from prefixwise.bench.load.report import BENCH_LOAD
 from prefixwise.bench.probe.report import BENCH_PROBE
 from prefixwise.bench.program.report import BENCH_PROGRAM
@@ -51,6 +53,8 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    AUDIT_LIVE,
+    AUDIT_TIMINGS,
     BENCH_REPLAY,
     BENCH_SELFCHECK,
     BENCH_LOAD,

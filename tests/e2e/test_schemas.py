@@ -41,6 +41,7 @@ RUNS = [
     ["why", "--request", f"{CLOCK}#1"],
     ["why", "--request", f"{CLOCK}#1", "--repro", "miss", "--seed", "1"],
     ["models"],
+    ["audit", "timings", FIXTURES / "timings" / "shared.csv"],
     ["schema"],
 ]
 

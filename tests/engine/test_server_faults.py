@@ -95,6 +95,26 @@ def test_replicas_take_turns_unless_a_key_says_where() -> None:
         ]
 
 
+def test_requests_may_be_scattered_over_replicas() -> None:
+    with serving(faults=["replicas=4", "scatter"]) as running:
+        hits = []
+        for number in range(40):
+            prompt = f"{number} {LONG}"
+            running.text(prompt, max_tokens=1)
+            hits.append(cached(running.text(prompt, max_tokens=1)) > 0)
+        assert 2 <= sum(hits) <= 22
+
+
+def test_an_answer_may_come_later_unless_somebody_else_asked_right_before() -> None:
+    with serving(faults=["stirred=0.3"]) as running:
+        spent = []
+        for key in ("a", "b", "b", "a"):
+            began = time.monotonic()
+            running.text("x", max_tokens=1, headers={"authorization": f"Bearer {key}"})
+            spent.append(time.monotonic() - began)
+        assert spent[2] >= 0.3 > max(spent[1], spent[3])
+
+
 def test_the_host_tier_may_mix_up_tenants() -> None:
     for faults, leaks in ((["salt-ignored"], True), ([], False)):
         with serving(faults=faults, capacity="700tokens", host="4000tokens") as running:

@@ -76,6 +76,7 @@ class Server:
         self._metrics = Metrics(served.name)
         self._runners = tuple(Runner(engine, limits.waiting, warn) for engine in served.engines)
         self._turn = 0
+        self._last_key = ""
         self._began = time.monotonic()
 
     def app(self) -> Starlette:
@@ -145,7 +146,7 @@ class Server:
         """Run the prompts and answer, whole or as a stream; a client that goes away ends them."""
         self._check_model(body.model)
         samplings = [self._sampling(body, prompt, chat) for prompt in prompts]
-        await self._be_faulty()
+        await self._be_faulty(request.headers.get("authorization", ""))
         salt = None if self._random.random() < self._faults.contaminated else body.cache_salt
         namespace = namespace_of(tenant, salt)
         runner = self._runner(body.prompt_cache_key)
@@ -235,12 +236,17 @@ class Server:
         """Return the replica for a request: by its key where it has one, else the next."""
         if key is not None:
             return self._runners[hash_of(key) % len(self._runners)]
+        if self._faults.scatter:
+            return self._random.choice(self._runners)
         self._turn += 1
         return self._runners[self._turn % len(self._runners)]
 
-    async def _be_faulty(self) -> None:
+    async def _be_faulty(self, key: str) -> None:
         faults = self._faults
         wait = faults.delay + faults.drift * (time.monotonic() - self._began)
+        if key == self._last_key:
+            wait += faults.stirred
+        self._last_key = key
         if wait:
             await asyncio.sleep(wait)
         if self._random.random() < faults.errors:

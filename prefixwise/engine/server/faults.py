@@ -25,7 +25,9 @@ class Faults(msgspec.Struct, frozen=True):
         minimum: Tokens of a prompt below which nothing is found.
         usage: `missing`, `zero` (no cached tokens are reported) or `lie` (all but the last prompt token are).
         replicas: Engines with caches of their own behind the one address.
+        scatter: Requests without a key of their own go to a replica at random, not in turn.
         drift: Seconds that answers come later for every second since the start.
+        stirred: Seconds that an answer comes later unless somebody with another API key asked right before.
         salt_ignored: Salts and tenants are ignored in the tiers below the device.
         contaminated: Share of requests whose salt is ignored, so that what should be cold may be warm.
         delay: Seconds that answers come later.
@@ -43,7 +45,9 @@ class Faults(msgspec.Struct, frozen=True):
     minimum: int = 0
     usage: str = ""
     replicas: int = 1
+    scatter: bool = False
     drift: float = 0.0
+    stirred: float = 0.0
     salt_ignored: bool = False
     contaminated: float = 0.0
     delay: float = 0.0
