@@ -25,6 +25,10 @@ def hitrate(
         Path | None,
         typer.Option("--per-request", metavar="FILE", help="Write the accounts of each request as JSON Lines."),
     ] = None,
+    prometheus: Annotated[
+        Path | None,
+        typer.Option("--prometheus", metavar="FILE", help="Write the figures for Prometheus' textfile collector."),
+    ] = None,
     require: o.Require = None,
     rules: o.Rules = None,
     output_format: o.OutputFormat = "text",
@@ -65,6 +69,7 @@ def hitrate(
 
     from prefixwise.analyzers.accounts.accounted import accounted, each_request
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate
+    from prefixwise.analyzers.hitrate_metrics import hit_rate_metrics, last_start
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import RULES
@@ -78,6 +83,7 @@ def hitrate(
     from prefixwise.core.condition import parse_condition
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
+    from prefixwise.core.metrics import exposition
     from prefixwise.core.whole_files import write_whole
 
     console = Console(color, quiet=quiet, progress=not no_progress)
@@ -101,7 +107,7 @@ def hitrate(
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     if not fixes and any(condition.figure == "achievable_hit_rate" for condition in conditions):
         raise UserError("the achievable hit rate is counted with the fixes", "--require", "add --fixes")
-    written = [per_request] if per_request is not None else []
+    written = [path for path in (per_request, prometheus) if path is not None]
     refuse_overwriting([*(path for _, path in outputs.files), *written], paths)
     choose = chooser(tokenizer or (), chat_template or ())
     shown = Excerpts(settings.excerpts)
@@ -120,5 +126,8 @@ def hitrate(
     if per_request is not None:
         write_whole(per_request, b"".join(encode(one) + b"\n" for one in each_request(corpus, found.accounts)))
     document = hit_rate_report(corpus, result, conditions, shown, found)
+    if prometheus is not None:
+        broken = sum(file.broken for file in corpus.inputs)
+        write_whole(prometheus, exposition(hit_rate_metrics(document.values, broken, last_start(corpus.rows))))
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)
