@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
+from prefixwise.analyzers.advice.report import advice_blocks
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
@@ -52,6 +53,7 @@ def hit_rate_report(
     blocks: list[Block] = [Text("summary", first), _totals(result.totals, corpus.rows.tree.grain)]
     if accounted is not None:
         blocks.extend(fix_blocks(accounted.fixed) if accounted.fixed else ())
+        blocks.extend(advice_blocks(accounted.advice) if accounted.advice else ())
         blocks.extend(account_blocks(accounted.totals))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
@@ -75,7 +77,7 @@ def hit_rate_report(
         blocks=tuple(blocks),
         values=hit_rate_values(corpus, result, excerpts, accounted),
         inputs=corpus.inputs,
-        notes=_notes(corpus, result),
+        notes=(*_notes(corpus, result), *(accounted.advice.notes if accounted and accounted.advice else ())),
         requirements=tuple(condition.check(figures) for condition in conditions),
     )
 

@@ -6,6 +6,7 @@ import msgspec
 
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.values import AccountValues, account_values
+from prefixwise.analyzers.advice.advise import Advice
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
@@ -98,6 +99,7 @@ class HitRateValues(msgspec.Struct, frozen=True):
     accounts: AccountValues | None
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
+    advice: Advice | None = None
 
 
 HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and group", HitRateValues)
@@ -127,6 +129,7 @@ def hit_rate_values(
         accounts=None if accounted is None else account_values(accounted),
         broken=corpus.broken,
         facts=corpus.facts,
+        advice=None if accounted is None else accounted.advice,
     )
 
 

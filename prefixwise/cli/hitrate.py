@@ -21,6 +21,10 @@ def hitrate(
     fixes: Annotated[
         bool, typer.Option("--fixes", help="Lint the log, apply each fix to its requests and count them again.")
     ] = False,
+    advise: Annotated[
+        bool,
+        typer.Option("--advise", help="Search for cheaper cache markers, renewals and warm-ups, each replayed."),
+    ] = False,
     per_request: Annotated[
         Path | None,
         typer.Option("--per-request", metavar="FILE", help="Write the accounts of each request as JSON Lines."),
@@ -62,13 +66,16 @@ def hitrate(
       prefixwise hitrate requests.jsonl --under anthropic --under openai:model=gpt-5.6
       prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
       prefixwise hitrate requests.jsonl --under anthropic --fixes
+      prefixwise hitrate requests.jsonl --under anthropic --advise
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from msgspec import structs
     from msgspec.json import encode
 
     from prefixwise.analyzers.accounts.accounted import accounted, each_request
-    from prefixwise.analyzers.hitrate import check_arguments, hit_rate
+    from prefixwise.analyzers.advice.advise import advise as advised
+    from prefixwise.analyzers.hitrate import check_arguments, hit_rate, rules_for
     from prefixwise.analyzers.hitrate_metrics import hit_rate_metrics, last_start
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.lint.run import lint_log
@@ -121,6 +128,8 @@ def hitrate(
         corpus = read(paths, reading, console, choose, layouts=counts_blocks)
         result = hit_rate(corpus, *asked, shown, book)
         found = accounted(corpus, *asked, book)
+    if advise:
+        found = structs.replace(found, advice=advised(corpus, rules_for(corpus.rows, under, book)[0], book))
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     if per_request is not None:

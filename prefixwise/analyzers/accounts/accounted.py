@@ -10,6 +10,7 @@ from prefixwise.analyzers.accounts.chain import ACCOUNTS, Accounts, accounts
 from prefixwise.analyzers.accounts.fixed import Fixed, fixed
 from prefixwise.analyzers.accounts.prefill import PrefillTime, prefill_time
 from prefixwise.analyzers.accounts.totals import AccountTotals, account_totals
+from prefixwise.analyzers.advice.advise import Advice
 from prefixwise.analyzers.hitrate import rules_for
 from prefixwise.analyzers.lint.run import Linted
 from prefixwise.analyzers.weights import factors, model_tokens
@@ -25,13 +26,14 @@ class Accounted(msgspec.Struct, frozen=True):
     Attributes:
         accounts: By request; `totals`: in sum.
         prefill: What computing a token took, where the log tells.
-        fixed: What fixes bring, where they were asked for.
+        fixed: What fixes bring, where they were asked for; `advice`: likewise.
     """
 
     accounts: Accounts
     totals: AccountTotals
     prefill: PrefillTime | None
     fixed: Fixed | None
+    advice: Advice | None = None
 
 
 def accounted(
