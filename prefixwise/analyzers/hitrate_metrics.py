@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from prefixwise.analyzers.accounts.values import AccountValues
 from prefixwise.analyzers.hitrate_values import GroupRates, HitRateValues, Rate, RuleCost
+from prefixwise.analyzers.replica_balance import ReplicaBalance
 from prefixwise.core.metrics import Metric, Sample
 from prefixwise.corpus.rows import Rows
 
@@ -30,6 +31,7 @@ def hit_rate_metrics(values: HitRateValues, broken: int, last: float | None = No
         *_costs(values.cost.rules),
         *(_accounts(values.accounts) if values.accounts else ()),
         *_groups(values.by),
+        *(_replicas(values.replicas) if values.replicas else ()),
     )
 
 
@@ -116,3 +118,9 @@ def _groups(by: dict[str, tuple[GroupRates, ...]]) -> Iterator[Metric]:
             Sample({"rule": r, "field": field, "value": value}, sums[r, field, value]) for r, field, value in sums
         )
         yield Metric(f"{_PREFIX}_{name}", about, tuple(samples))
+
+
+def _replicas(balance: ReplicaBalance) -> Iterator[Metric]:
+    yield _one("replica_request_entropy", "How evenly requests are spread over replicas.", balance.request_entropy)
+    yield _one("replica_prefill_entropy", "How evenly prefill tokens are spread.", balance.prefill_entropy)
+    yield _one("replica_imbalance_ratio", "Prefill tokens of the busiest replica over the mean.", balance.imbalance)

@@ -13,6 +13,7 @@ from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_va
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
+from prefixwise.analyzers.replica_balance import balance_blocks
 from prefixwise.analyzers.weights import ModelTokens, is_believable
 from prefixwise.caches.policy import Reason
 from prefixwise.core.condition import Condition
@@ -59,6 +60,7 @@ def hit_rate_report(
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
+    blocks.extend(balance_blocks(accounted.replicas) if accounted and accounted.replicas else ())
     if result.prefixes:
         blocks.append(_prefixes(result))
     if result.lost:

@@ -28,7 +28,7 @@ def rows_at(*times: float) -> Rows:
         body = {"model": "m", "prompt_token_ids": prompt}
         records.append({"request": body, "start_time": START + at, "end_time": START + at + 0.5})
     rows = corpus_of(*records).rows
-    return rows.marked({row: ((1000, 300.0),) for row in range(len(rows))})
+    return rows.marked(dict.fromkeys(range(len(rows)), ((1000, 300.0),)))
 
 
 def accountant(rule: str = RULE) -> Accountant:
