@@ -23,7 +23,7 @@ def hitrate(
     ] = False,
     advise: Annotated[
         bool,
-        typer.Option("--advise", help="Search for cheaper cache markers, renewals and warm-ups, each replayed."),
+        typer.Option("--advise", help="Search for cheaper markers, a better order, renewals, warm-ups; all replayed."),
     ] = False,
     per_request: Annotated[
         Path | None,
@@ -119,17 +119,18 @@ def hitrate(
     choose = chooser(tokenizer or (), chat_template or ())
     shown = Excerpts(settings.excerpts)
     asked = under, by or ()
-    if fixes:
+    if fixes or advise:
         with read_twice(paths, reading, console, choose, layouts=counts_blocks) as (corpus, again):
             result = hit_rate(corpus, *asked, shown, book)
-            linted = lint_log(corpus, again, RULES.names(), book, shown)
-            found = accounted(corpus, *asked, book, (linted, again))
+            linted = (lint_log(corpus, again, RULES.names(), book, shown), again) if fixes else None
+            found = accounted(corpus, *asked, book, linted)
+            if advise:
+                policy = rules_for(corpus.rows, under, book)[0]
+                found = structs.replace(found, advice=advised(corpus, policy, book, again, shown))
     else:
         corpus = read(paths, reading, console, choose, layouts=counts_blocks)
         result = hit_rate(corpus, *asked, shown, book)
         found = accounted(corpus, *asked, book)
-    if advise:
-        found = structs.replace(found, advice=advised(corpus, rules_for(corpus.rows, under, book)[0], book))
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     if per_request is not None:

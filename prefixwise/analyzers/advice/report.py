@@ -8,6 +8,7 @@ from prefixwise.analyzers.advice.advise import MOST_GROUPS, Advice
 from prefixwise.analyzers.advice.idle import IdleAdvice
 from prefixwise.analyzers.advice.lifetimes import RECENT, Lifetimes
 from prefixwise.analyzers.advice.markers import MarkerAdvice
+from prefixwise.analyzers.advice.order import OrderAdvice
 from prefixwise.core.report import Block, Cell, Column, Table, Text, Unit
 from prefixwise.stats.survival import Survival
 
@@ -20,6 +21,8 @@ def advice_blocks(advice: Advice) -> Iterator[Block]:
         yield Text("advice", lines, "Advice")
     if advice.markers:
         yield _markers(advice)
+    for number, order in enumerate(advice.order, 1):
+        yield _order(number, order, advice.rule)
     if any(one.gaps or one.bursts for one in advice.idle):
         yield _idle(advice)
     if advice.lifetimes is not None:
@@ -41,6 +44,9 @@ def _summary(advice: Advice) -> Iterator[str]:
         )
     elif advice.markers:
         yield "No other cache markers were found to be cheaper than those of the log."
+    best = max(advice.order, key=lambda one: one.saved_tokens, default=None)
+    if best is not None and best.saved_tokens > 0:
+        yield f"What changes most of a head put last saves {best.saved_tokens:,} tokens over {best.requests:,} requests."
     for name, usd in (
         ("Renewing prefixes while nobody asks", sum(one.keep_usd for one in advice.idle)),
         ("A warm-up before bursts", sum(max(0.0, one.warm_usd or 0.0) for one in advice.idle)),
@@ -107,6 +113,32 @@ def _markers(advice: Advice) -> Table:
     if advice.left_out:
         note += f" {advice.left_out} applications beyond the {MOST_GROUPS} largest were not searched."
     return Table("markers", "Where to put cache markers", columns, tuple(rows), note)
+
+
+def _order(number: int, one: OrderAdvice, rule: str) -> Table:
+    columns = (
+        Column("position", "piece", Unit.COUNT),
+        Column("change_rate", "changes", Unit.RATE),
+        Column("distinct", "values", Unit.COUNT),
+        Column("moves_to", "better place", Unit.COUNT),
+        Column("excerpt", "begins"),
+    )
+    rows = tuple(
+        (piece.position + 1, piece.change_rate, piece.distinct, piece.moves_to + 1, piece.excerpt)
+        for piece in one.pieces
+    )
+    note = f"Of {one.requests:,} requests; changes: in which share of them the piece is not that of the request before."
+    if one.before is None or one.after is None:
+        note += " What changes most comes last already."
+    elif one.saved_tokens <= 0:
+        note += f" Counted under {rule}, the better places save nothing."
+    else:
+        money = ""
+        if one.before.cost_usd is not None and one.after.cost_usd is not None:
+            money = f" and ${one.before.cost_usd - one.after.cost_usd:,.4f}"
+        note += f" Counted under {rule}, the better places save {one.saved_tokens:,} tokens{money}."
+    whose = f"{one.model or '(no model)'}{'' if one.family < 0 else f', family {one.family}'}"
+    return Table(f"order_{number}", f"Order of the head's pieces: {whose}", columns, rows, note)
 
 
 def _idle(advice: Advice) -> Table:
