@@ -50,6 +50,15 @@ class Names:
         return len(self.names)
 
 
+def numbered(numbers: dict[Any, int], values: list[Any], value: Any) -> int:
+    """Return the number of `value` in `values`, a new one the first time."""
+    number = numbers.get(value)
+    if number is None:
+        number = numbers[value] = len(values)
+        values.append(value)
+    return number
+
+
 class Row(msgspec.Struct, gc=False):
     """The values of one row, in the order of `COLUMNS`; the defaults are what a log may not hold."""
 

@@ -16,6 +16,7 @@ from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
+from prefixwise.analyzers.tenancy.document import AUDIT_LOGS
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.audit.live_report import AUDIT_LIVE
@@ -53,6 +54,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    AUDIT_LOGS,
     AUDIT_LIVE,
     AUDIT_TIMINGS,
     BENCH_REPLAY,
