@@ -46,7 +46,7 @@ def _summary(advice: Advice) -> Iterator[str]:
         yield "No other cache markers were found to be cheaper than those of the log."
     best = max(advice.order, key=lambda one: one.saved_tokens, default=None)
     if best is not None and best.saved_tokens > 0:
-        yield f"What changes most of a head put last saves {best.saved_tokens:,} tokens over {best.requests:,} requests."
+        yield f"What changes most in a head put last saves {best.saved_tokens:,} tokens in {best.requests:,} requests."
     for name, usd in (
         ("Renewing prefixes while nobody asks", sum(one.keep_usd for one in advice.idle)),
         ("A warm-up before bursts", sum(max(0.0, one.warm_usd or 0.0) for one in advice.idle)),
