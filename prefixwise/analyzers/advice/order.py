@@ -110,9 +110,9 @@ def order_advice(
     chosen = {one.row: key for key in variants for one in orders[key][0]}
     before = count(rows) if variants else None
     for row, request in again(wanted=lambda row, _: row in chosen) if variants else ():
-        if (key := chosen.get(row)) is not None:
-            moved = sorted(orders[key][1], key=lambda piece: piece.moves_to)
-            variants[key].add(row, in_order(request, [piece.position for piece in moved]))
+        if (whose := chosen.get(row)) is not None:
+            moved = sorted(orders[whose][1], key=lambda piece: piece.moves_to)
+            variants[whose].add(row, in_order(request, [piece.position for piece in moved]))
     for key, (alike, pieces) in orders.items():
         after = count(variants[key].rows()) if key in variants else None
         yield OrderAdvice(
