@@ -14,6 +14,8 @@ from prefixwise.corpus.layouts import EMPTY, Block
 from prefixwise.corpus.rows import Rows
 from prefixwise.corpus.tree import ROOT
 
+_FEWEST = 3
+"""Requests that have to share a prefix of a tenth of them."""
 NOWHERE = 0
 """The depth of a place that a request does not have."""
 
@@ -24,7 +26,7 @@ class Place(StrEnum):
     TOOLS = "the tools"
     SYSTEM = "the system text"
     MOST = "what most requests share"
-    ANY = "what another request shares"
+    SOME = "what a tenth of the requests share"
     BEFORE_LAST = "the last block but one"
     LAST = "the last block"
 
@@ -37,7 +39,7 @@ class Places(msgspec.Struct, frozen=True):
 
 def places_of(rows: Rows) -> Places:
     """Return the places of rows of one application."""
-    most, other = _shared(rows)
+    most, some = _shared(rows)
     depths = {place: array("i", bytes(4 * len(rows))) for place in Place}
     for row, tokens in enumerate(rows.prompt_tokens):
         ends = _ends(rows, row)
@@ -45,14 +47,14 @@ def places_of(rows: Rows) -> Places:
             (Place.TOOLS, rows.tools_end[row]),
             (Place.SYSTEM, rows.system_end[row]),
             (Place.MOST, most[row]),
-            (Place.ANY, other[row]),
+            (Place.SOME, some[row]),
         )
         for place, limit in limits:
             depths[place][row] = _last_up_to(ends, limit)
         depths[Place.LAST][row] = ends[-1] if ends else tokens
         depths[Place.BEFORE_LAST][row] = ends[-2] if ends and len(ends) > 1 else NOWHERE
     found: dict[Place, array[int]] = {}
-    for place in (Place.LAST, Place.SYSTEM, Place.TOOLS, Place.MOST, Place.ANY, Place.BEFORE_LAST):
+    for place in (Place.LAST, Place.SYSTEM, Place.TOOLS, Place.MOST, Place.SOME, Place.BEFORE_LAST):
         if any(depths[place]) and depths[place] not in found.values():
             found[place] = depths[place]
     return Places({place: found[place] for place in Place if place in found})
@@ -80,23 +82,29 @@ def _ends(rows: Rows, row: int) -> list[int] | None:
 
 
 def _shared(rows: Rows) -> tuple[list[int], list[int]]:
-    """Return by row how deep at least half of all rows, and any other one, share it."""
+    """Return by row how deep half of all rows share it, and a tenth of them, up to where they part.
+
+    Only where prompts part is a prefix one of several requests, and known beforehand: the turns of a conversation share
+    more each time, and nobody knows of a turn whether there will be another.
+    """
     tree = rows.tree
     parent, depth = tree.parent, tree.depth
     passed: Counter[int] = Counter()
+    ways: dict[int, set[int]] = {}
     for end, times in Counter(rows.node).items():
         node = end
         while parent[node] != ROOT:
             passed[node] += times
+            ways.setdefault(parent[node], set()).add(node)
             node = parent[node]
-    enough = max(2, (len(rows) + 1) // 2)
-    most, other = [], []
+    forks = {node for node, children in ways.items() if len(children) > 1}
+    most: list[int] = []
+    some: list[int] = []
+    half, tenth = max(2, (len(rows) + 1) // 2), max(_FEWEST, (len(rows) + 9) // 10)
     for end in rows.node:
-        node = end
-        while parent[node] != ROOT and passed[node] < 2:
-            node = parent[node]
-        other.append(depth[node])
-        while parent[node] != ROOT and passed[node] < enough:
-            node = parent[node]
-        most.append(depth[node])
-    return most, other
+        for found, enough in ((most, half), (some, tenth)):
+            node = end
+            while parent[node] != ROOT and not (node in forks and passed[node] >= enough):
+                node = parent[node]
+            found.append(depth[node])
+    return most, some

@@ -105,8 +105,9 @@ def test_a_conversation_is_marked_at_its_end() -> None:
     turns = [list(range(1000 + 500 * turn)) for turn in range(4)]
     rows = rows_of(*((turn, 60.0 * at) for at, turn in enumerate(turns)))
     found = advice(rows)
-    # Behind what another one shares: 1,000 and twice 500 written; the last 500 are plain input, as nobody reads them.
-    assert found.after.usd == pytest.approx(2000 * WRITE + (1000 + 1500 + 2000) * READ + 500 * INPUT)
+    # 1,000 written, then 500 more each turn. That nobody reads the last 500 is known only afterwards.
+    assert [marker.place for marker in found.plan] == [Place.LAST]
+    assert found.after.usd == pytest.approx(2500 * WRITE + (1000 + 1500 + 2000) * READ)
 
 
 @settings(max_examples=25, deadline=None)
@@ -152,6 +153,16 @@ def test_any_depth_is_no_better_than_the_places() -> None:
     assert advice(rows).after.usd == pytest.approx(min(singles))
 
 
+def test_forks_are_where_prompts_part() -> None:
+    """Three applications of 30 requests under one head of 100 tokens, with 50 more of their own; 3 are of the last."""
+    prompts = [[*range(100), *range(1000 * app, 1000 * app + 50), 9000 + n] for n in range(30) for app in [1 + n % 2]]
+    prompts += [[*range(100), *range(3000, 3050), 9500 + n] for n in range(3)]
+    depths = places_of(rows_of(*((prompt, float(at)) for at, prompt in enumerate(prompts)))).depths
+    assert list(depths[Place.MOST]) == [100] * 33
+    assert list(depths[Place.SOME]) == [150] * 30 + [100] * 3  # a tenth of 33 requests are 4
+    assert set(depths) == {Place.MOST, Place.SOME, Place.LAST}
+
+
 def test_growing_by_one_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = desk().rows
     every = advice(rows, "anthropic")
@@ -181,7 +192,7 @@ def test_blocks_of_a_log_and_the_whole_of_it() -> None:
     counted = hit_rate(corpus, ["anthropic"], book=book)
     found = advise(corpus, parse_policy("anthropic"), book)
     (one,) = found.markers
-    assert plan_text(one) == "5 min behind what most requests share"
+    assert plan_text(one) == "5 min behind the last block"
     assert found.together is not None
     assert found.together.before_usd == pytest.approx(one.before.usd)
     assert found.together.after_usd == pytest.approx(one.after.usd)
