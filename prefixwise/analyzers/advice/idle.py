@@ -17,6 +17,7 @@ import msgspec
 from prefixwise.analyzers.advice.bill import Accountant
 from prefixwise.analyzers.advice.places import NOWHERE
 from prefixwise.caches.cache_settings import Settings
+from prefixwise.caches.facts import Family
 from prefixwise.caches.prices import Price
 from prefixwise.corpus.layouts import EMPTY
 from prefixwise.corpus.rows import NONE, Row, Rows
@@ -80,6 +81,8 @@ def idle_advice(rows: Rows, accountant: Accountant, family: int = NONE) -> IdleA
     """
     model = rows.models[rows.model[0]]
     ttl = _life(rows, accountant.policy.settings_of(model))
+    if accountant.policy.family_of(model) is Family.NAMED_OBJECT:
+        return None  # such a cache lives as long as is paid for
     prices, head = accountant.prices(rows), shared_head(rows)
     if not prices or head is None or not math.isfinite(ttl) or any(start != start for start in rows.start):
         return None
