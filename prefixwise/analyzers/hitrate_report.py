@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
+from prefixwise.analyzers.advice.report import advice_blocks
 from prefixwise.analyzers.group_names import group_name
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_over_time import over_time_block
@@ -14,6 +15,7 @@ from prefixwise.analyzers.hitrate_values import HITRATE, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
+from prefixwise.analyzers.replica_balance import balance_blocks
 from prefixwise.analyzers.sharing_tree import Branch, sharing_tree
 from prefixwise.analyzers.sharing_tree_report import sharing_tree_block
 from prefixwise.analyzers.weights import ModelTokens, factors, is_believable
@@ -64,6 +66,7 @@ def hit_rate_report(
         blocks.extend(fix_blocks(accounted.fixed))
     blocks.append(_totals(result.totals, corpus.rows.tree.grain))
     if accounted is not None:
+        blocks.extend(advice_blocks(accounted.advice) if accounted.advice else ())
         blocks.extend(account_blocks(accounted.totals, excerpts, brief=brief))
     if result.over_time is not None:
         blocks.append(over_time_block(result.over_time))
@@ -73,6 +76,7 @@ def hit_rate_report(
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
     blocks.extend(_groups(field, groups, excerpts, brief=brief) for field, groups in result.by.items())
+    blocks.extend(balance_blocks(accounted.replicas) if accounted and accounted.replicas else ())
     if result.prefixes:
         blocks.append(_prefixes(result))
     if result.lost:
@@ -91,7 +95,7 @@ def hit_rate_report(
         blocks=tuple(blocks),
         values=hit_rate_values(corpus, result, excerpts, accounted, branches),
         inputs=corpus.inputs,
-        notes=_notes(corpus, result),
+        notes=(*_notes(corpus, result), *(accounted.advice.notes if accounted and accounted.advice else ())),
         requirements=tuple(condition.check(figures) for condition in conditions),
     )
 

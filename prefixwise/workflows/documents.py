@@ -10,6 +10,7 @@ from prefixwise.analyzers.builder_check.document import CHECK
 from prefixwise.analyzers.config_report import CONFIG
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
+from prefixwise.analyzers.hitrate_compare import COMPARE_HITRATE
 from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
@@ -63,6 +64,7 @@ _ALL = (
     BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
+    COMPARE_HITRATE,
     COMPARE_TTFT,
     CONFIG,
     DIFF,
