@@ -26,6 +26,7 @@ BASE = "prefixwise-baseline.json"
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
     """Return a function that runs the command line in `tmp_path`, in this process."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # lines are told as they are, not broken for a terminal
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     def _run(args: Sequence[object], input: bytes = b"") -> Result:

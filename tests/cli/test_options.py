@@ -6,9 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from prefixwise.caches.policy import POLICIES, parse_policy
 from prefixwise.cli import options as o
-from prefixwise.core.errors import UserError
 from prefixwise.reports.format import FORMATS
 
 app = typer.Typer(rich_markup_mode=None)
@@ -85,12 +83,3 @@ def test_the_help_names_every_format() -> None:
     shown = run("--help", env={"COLUMNS": "200"})
     listed = shown.partition("Write this format to stdout: ")[2].partition(".")[0]
     assert sorted(re.findall(r"[a-z]+", listed)) == sorted([*FORMATS.names(), "full", "or"])
-
-
-@pytest.mark.parametrize("name", ["openai", "anthropic", "cerebras"])
-def test_a_known_cache_that_cannot_be_counted_under_says_where_it_is_told_of(name: str) -> None:
-    if any(rule == name or rule.startswith(f"{name}_") for rule in POLICIES.names()):
-        return  # it has a rule by now
-    with pytest.raises(UserError, match=f"under the cache of {name} yet") as raised:
-        parse_policy(name)
-    assert f"`prefixwise providers {name}`" in raised.value.help

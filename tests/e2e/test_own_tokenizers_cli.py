@@ -47,7 +47,7 @@ def test_another_template_may_be_named(run: Any) -> None:
 
 def test_one_prompt_is_shown_with_its_template(run: Any) -> None:
     found = run(["tokens", "log.jsonl#0", "--tokenizer", "model"]).check(0)
-    assert f"{_TOKENS} tokens (model, exact)" in found.out
+    assert f"{_TOKENS} tokens, counted with model" in found.out
     assert "Grüße" in found.out
     assert "trims white space" in found.out
 
