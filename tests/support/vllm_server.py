@@ -51,7 +51,7 @@ def vllm_server(folder: Path, log: Path) -> Iterator[str]:
     command = [
         *(PYTHON, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder), "--served-model-name", "smollm2"),
         *("--host", "127.0.0.1", "--port", str(port), "--dtype", "float32", "--enforce-eager"),
-        *("--max-model-len", "2048", "--block-size", str(BLOCK)),
+        *("--max-model-len", "4096", "--block-size", str(BLOCK)),
         *("--enable-prefix-caching", "--enable-prompt-tokens-details"),
     ]
     with log.open("wb") as out:
