@@ -54,6 +54,7 @@ def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
         (f"{found.judged.reason[0].upper()}{found.judged.reason[1:]}.", *_costs(found), *_inside(found.inside)),
     )
     yield _speedups(found.lengths)
+    yield _beside(found.lengths)
     if len(found.lengths) > 1:
         yield _growth(found.lengths)
     told = found.reported and any(row.label in (Label.WARM_OK, Label.PARTIAL) for row in rows)
@@ -129,11 +130,7 @@ def _speedups(lengths: Sequence[LengthResult]) -> Table:
         Column("warm", "warm", Unit.SECONDS),
         Column("speedup", "speed-up"),
         Column("interval", "95 % interval"),
-        Column("centre", "Hodges-Lehmann"),
         Column("saved", "saved", Unit.SECONDS),
-        Column("share", "of TTFT", Unit.RATE),
-        Column("noise", "cold differs by", Unit.RATE),
-        Column("verdict", "verdict"),
     )
     rows = []
     for one in lengths:
@@ -146,15 +143,36 @@ def _speedups(lengths: Sequence[LengthResult]) -> Table:
                 one.warm.median,
                 f"{made.speedup:.2f}" if made else None,
                 _between(made.interval) if made else None,
-                f"{made.centre:.2f} {_between(made.centre_interval) or ''}".rstrip() if made else None,
                 made.saved_s if made else None,
-                made.saved_percent / 100 if made else None,
-                one.noise,
-                one.judged.verdict.value,
             )
         )
     note = "Times are medians from the first byte sent to the first token; speed-ups are medians over pairs."
     return Table("speedups", "Cold against warm", columns, tuple(rows), note)
+
+
+def _beside(lengths: Sequence[LengthResult]) -> Table:
+    columns = (
+        Column("length", "shared tokens", Unit.TOKENS),
+        Column("share", "saved of cold", Unit.RATE),
+        Column("centre", "by Hodges-Lehmann"),
+        Column("noise", "noise", Unit.RATE),
+        Column("verdict", "verdict"),
+    )
+    rows = tuple(
+        (
+            one.length,
+            one.estimate.saved_percent / 100 if one.estimate else None,
+            f"{one.estimate.centre:.2f} {_between(one.estimate.centre_interval) or ''}".rstrip()
+            if one.estimate
+            else None,
+            one.noise,
+            one.judged.verdict.value,
+        )
+        for one in lengths
+    )
+    return Table(
+        "beside", "What stands beside it", columns, rows, "Noise is by how much cold requests differ from each other."
+    )
 
 
 def _between(interval: Interval | None) -> str | None:
