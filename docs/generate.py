@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are up to date.
 
-`docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, `docs/configuration.md` a
-table of every key, and the README's reports are what the commands really print.
+`docs/cli.md` holds the help of every command, `docs/lint-rules.md` the page of every rule, `docs/audit-threats.md` that
+of every threat, `docs/configuration.md` a table of every key, and the README's reports are what the commands print.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prefixwise.analyzers.rule import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this folder's rules and commands, as `run` has them
@@ -54,17 +58,38 @@ def cli_page() -> str:
 def rules_page() -> str:
     """Return `docs/lint-rules.md`."""
     from prefixwise.analyzers.rule import RULES
+
+    return _pages_of(
+        RULES,
+        "# Lint rules",
+        "`prefixwise rules` lists them, `prefixwise explain RULE` shows a page. A fix that is *safe* may be applied\n"
+        "without a look, an *unsafe* one needs a look, *none* has to be done by hand.",
+    )
+
+
+def threats_page() -> str:
+    """Return `docs/audit-threats.md`."""
+    from prefixwise.analyzers.tenancy.threat import threats
+
+    return _pages_of(
+        threats(),
+        "# Threats that audits look for",
+        "`prefixwise audit logs` looks for them, `prefixwise explain NAME` shows a page. Severities are for tenants\n"
+        "that do not trust each other; `--one-trust-domain` takes a step off.",
+    )
+
+
+def _pages_of(rules: Iterable[Rule], title: str, opening: str) -> str:
     from prefixwise.analyzers.rule_pages import explain_report
     from prefixwise.reports.format import FORMATS
 
-    rules = sorted(RULES, key=lambda rule: rule.code)
+    rules = sorted(rules, key=lambda rule: rule.code)
     render = FORMATS.get("markdown").render
     rows = [f"| {r.code} | [{r.name}](#{r.name}-{r.code.lower()}) | {r.summary} | {r.safety} |" for r in rules]
     parts = [
-        "# Lint rules",
+        title,
         "<!-- Written by docs/generate.py: edit the rules' docstrings, not this page. -->",
-        "`prefixwise rules` lists them, `prefixwise explain RULE` shows a page. A fix that is *safe* may be applied\n"
-        "without a look, an *unsafe* one needs a look, *none* has to be done by hand.",
+        opening,
         "\n".join(["| code | rule | what goes wrong | fix |", "| --- | --- | --- | --- |", *rows]),
         *(render(explain_report(rule)).rstrip("\n") for rule in rules),
     ]
@@ -117,6 +142,7 @@ def main() -> int:
     pages = (
         ("docs/cli.md", cli_page()),
         ("docs/lint-rules.md", rules_page()),
+        ("docs/audit-threats.md", threats_page()),
         ("docs/configuration.md", configuration_page()),
         ("README.md", readme()),
     )

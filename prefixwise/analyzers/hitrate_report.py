@@ -7,11 +7,13 @@ from pathlib import PurePath
 
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
+from prefixwise.analyzers.advice.report import advice_blocks
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
+from prefixwise.analyzers.replica_balance import balance_blocks
 from prefixwise.analyzers.weights import ModelTokens, is_believable
 from prefixwise.caches.policy import Reason
 from prefixwise.core.condition import Condition
@@ -52,11 +54,13 @@ def hit_rate_report(
     blocks: list[Block] = [Text("summary", first), _totals(result.totals, corpus.rows.tree.grain)]
     if accounted is not None:
         blocks.extend(fix_blocks(accounted.fixed) if accounted.fixed else ())
+        blocks.extend(advice_blocks(accounted.advice) if accounted.advice else ())
         blocks.extend(account_blocks(accounted.totals))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
     blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
+    blocks.extend(balance_blocks(accounted.replicas) if accounted and accounted.replicas else ())
     if result.prefixes:
         blocks.append(_prefixes(result))
     if result.lost:
@@ -75,7 +79,7 @@ def hit_rate_report(
         blocks=tuple(blocks),
         values=hit_rate_values(corpus, result, excerpts, accounted),
         inputs=corpus.inputs,
-        notes=_notes(corpus, result),
+        notes=(*_notes(corpus, result), *(accounted.advice.notes if accounted and accounted.advice else ())),
         requirements=tuple(condition.check(figures) for condition in conditions),
     )
 

@@ -6,8 +6,10 @@ import msgspec
 
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.values import AccountValues, account_values
+from prefixwise.analyzers.advice.advise import Advice
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
 from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
+from prefixwise.analyzers.replica_balance import ReplicaBalance
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.prices import Price
@@ -98,6 +100,8 @@ class HitRateValues(msgspec.Struct, frozen=True):
     accounts: AccountValues | None
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
+    advice: Advice | None = None
+    replicas: ReplicaBalance | None = None
 
 
 HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and group", HitRateValues)
@@ -127,6 +131,8 @@ def hit_rate_values(
         accounts=None if accounted is None else account_values(accounted),
         broken=corpus.broken,
         facts=corpus.facts,
+        advice=None if accounted is None else accounted.advice,
+        replicas=None if accounted is None else accounted.replicas,
     )
 
 

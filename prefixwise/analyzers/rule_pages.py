@@ -42,8 +42,8 @@ RULES_LIST = DocumentKind("prefixwise/rules", 1, "the lint rules", RulesValues)
 EXPLAIN = DocumentKind("prefixwise/explain", 1, "a lint rule and its page", ExplainValues)
 
 
-def rules_report(rules: Iterable[Rule]) -> Report:
-    """Return the report of all of `rules`."""
+def rules_report(rules: Iterable[Rule], noun: str = "lint rule") -> Report:
+    """Return the report of all of `rules`, which are called `noun`."""
     facts = sorted(map(_facts, rules), key=lambda rule: (rule.code, rule.name))
     wrong = (Column("code", "code"), Column("name", "rule"), Column("summary", "what goes wrong"))
     place = (
@@ -61,7 +61,7 @@ def rules_report(rules: Iterable[Rule]) -> Report:
         schema=RULES_LIST.schema,
         schema_version=RULES_LIST.version,
         command="rules",
-        title=f"{len(facts)} lint rule{'' if len(facts) == 1 else 's'}",
+        title=f"{len(facts)} {noun}{'' if len(facts) == 1 else 's'}",
         blocks=(
             Table("rules", "", wrong, tuple((rule.code, rule.name, rule.summary) for rule in facts)),
             Table("places", "Where they look", place, tuple(map(_place, facts)), note),

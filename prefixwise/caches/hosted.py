@@ -127,6 +127,34 @@ class HostedPolicy:
         found: Replay = rows.memo[key]
         return found
 
+    def served(self, rows: Rows) -> Replay:
+        """Replay all rows without saying why what was not served was not; nothing is kept with the rows."""
+        plan = self._plan(rows)
+        out, times = Outcome(len(rows)), rows.start_times()
+        writes = False
+        for model in plan:
+            family = FAMILIES.get(model.family.value)
+            family.replay(Lane(rows, model.order, times, model.settings, model.auto, out))
+            writes = writes or family.writes
+        stored = out.stored if any(out.stored) else None
+        if not writes:
+            return Replay(out.matched, bytearray(), stored=stored)
+        return Replay(out.matched, bytearray(), out.written, out.written_long, stored)
+
+    def family_of(self, model: str) -> Family:
+        """Return how the cache of a model matches."""
+        return self.system_of(model).family_of(self._asked.choices.model or model) or Family.RADIX_TREE
+
+    def is_auto(self, rows: Rows, model: str) -> bool:
+        """Say whether every prompt of a model counts as marked at its end."""
+        return self._is_auto(rows, self.system_of(model), model)
+
+    def as_marked(self) -> HostedPolicy:
+        """Return the same rule, for which only the markers of the rows count."""
+        choices = msgspec.structs.replace(self._asked.choices, markers="logged")
+        asked = msgspec.structs.replace(self._asked, choices=choices)
+        return HostedPolicy(asked, self._book, self._end, self._off)
+
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return what of the rule nobody states, and what of the log it does not see."""
         found = []

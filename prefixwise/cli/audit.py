@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from prefixwise.cli import audit_live, audit_timings
+from prefixwise.cli import audit_live, audit_logs, audit_timings
 
 app = typer.Typer(
     help="Find out whether tenants are apart in the cache.",
@@ -19,5 +19,6 @@ def audit() -> None:
     """Find out whether tenants are apart in the cache."""
 
 
+app.command("logs")(audit_logs.logs)
 app.command("live")(audit_live.live)
 app.command("timings")(audit_timings.timings)

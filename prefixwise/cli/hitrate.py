@@ -21,9 +21,17 @@ def hitrate(
     fixes: Annotated[
         bool, typer.Option("--fixes", help="Lint the log, apply each fix to its requests and count them again.")
     ] = False,
+    advise: Annotated[
+        bool,
+        typer.Option("--advise", help="Search for cheaper markers, a better order, renewals, warm-ups; all replayed."),
+    ] = False,
     per_request: Annotated[
         Path | None,
         typer.Option("--per-request", metavar="FILE", help="Write the accounts of each request as JSON Lines."),
+    ] = None,
+    prometheus: Annotated[
+        Path | None,
+        typer.Option("--prometheus", metavar="FILE", help="Write the figures for Prometheus' textfile collector."),
     ] = None,
     require: o.Require = None,
     rules: o.Rules = None,
@@ -58,13 +66,17 @@ def hitrate(
       prefixwise hitrate requests.jsonl --under anthropic --under openai:model=gpt-5.6
       prefixwise hitrate logs/ --under vllm:capacity=40GiB --model-shape models/qwen3/config.json
       prefixwise hitrate requests.jsonl --under anthropic --fixes
+      prefixwise hitrate requests.jsonl --under anthropic --advise
       prefixwise hitrate requests.jsonl --require "hit_rate>=0.6"
       prefixwise hitrate requests.jsonl --tokenizer models/qwen3/
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
+    from msgspec import structs
     from msgspec.json import encode
 
     from prefixwise.analyzers.accounts.accounted import accounted, each_request
-    from prefixwise.analyzers.hitrate import check_arguments, hit_rate
+    from prefixwise.analyzers.advice.advise import advise as advised
+    from prefixwise.analyzers.hitrate import check_arguments, hit_rate, rules_for
+    from prefixwise.analyzers.hitrate_metrics import hit_rate_metrics, last_start
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
     from prefixwise.analyzers.lint.run import lint_log
     from prefixwise.analyzers.rule import RULES
@@ -78,6 +90,7 @@ def hitrate(
     from prefixwise.core.condition import parse_condition
     from prefixwise.core.errors import UserError
     from prefixwise.core.excerpt import Excerpts
+    from prefixwise.core.metrics import exposition
     from prefixwise.core.whole_files import write_whole
 
     console = Console(color, quiet=quiet, progress=not no_progress)
@@ -101,16 +114,19 @@ def hitrate(
     conditions = [parse_condition(expression, FIGURES) for expression in require or ()]
     if not fixes and any(condition.figure == "achievable_hit_rate" for condition in conditions):
         raise UserError("the achievable hit rate is counted with the fixes", "--require", "add --fixes")
-    written = [per_request] if per_request is not None else []
+    written = [path for path in (per_request, prometheus) if path is not None]
     refuse_overwriting([*(path for _, path in outputs.files), *written], paths)
     choose = chooser(tokenizer or (), chat_template or ())
     shown = Excerpts(settings.excerpts)
     asked = under, by or ()
-    if fixes:
+    if fixes or advise:
         with read_twice(paths, reading, console, choose, layouts=counts_blocks) as (corpus, again):
             result = hit_rate(corpus, *asked, shown, book)
-            linted = lint_log(corpus, again, RULES.names(), book, shown)
-            found = accounted(corpus, *asked, book, (linted, again))
+            linted = (lint_log(corpus, again, RULES.names(), book, shown), again) if fixes else None
+            found = accounted(corpus, *asked, book, linted)
+            if advise:
+                policy = rules_for(corpus.rows, under, book)[0]
+                found = structs.replace(found, advice=advised(corpus, policy, book, again, shown))
     else:
         corpus = read(paths, reading, console, choose, layouts=counts_blocks)
         result = hit_rate(corpus, *asked, shown, book)
@@ -120,5 +136,8 @@ def hitrate(
     if per_request is not None:
         write_whole(per_request, b"".join(encode(one) + b"\n" for one in each_request(corpus, found.accounts)))
     document = hit_rate_report(corpus, result, conditions, shown, found)
+    if prometheus is not None:
+        broken = sum(file.broken for file in corpus.inputs)
+        write_whole(prometheus, exposition(hit_rate_metrics(document.values, broken, last_start(corpus.rows))))
     emit(document, outputs, console)
     raise typer.Exit(document.exit_code)

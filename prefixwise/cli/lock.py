@@ -17,6 +17,11 @@ def lock(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="Write the lock here; its folder is where paths begin."),
     ] = Path("prefixwise.lock"),
+    calls: Annotated[
+        int | None,
+        typer.Option("--calls", metavar="N", min=0, help="Calls a month of each prompt: what changes cost by then."),
+    ] = None,
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="Model whose price they pay.")] = "",
     output_format: o.OutputFormat = "text",
     json: o.Json = False,
     report: o.Reports = None,
@@ -30,6 +35,7 @@ def lock(
     \b
     Examples:
       prefixwise lock prompts/
+      prefixwise lock prompts/ --calls 200000 --model claude-sonnet-4-5
       prefixwise lock prompts/desk.md system.prompty -o ci/prefixwise.lock
     """  # noqa: D301 - the backspace keeps the lines of the examples apart
     from prefixwise.analyzers.configured import Configured
@@ -44,7 +50,8 @@ def lock(
     console = Console(color, quiet=quiet)
     outputs = parse_outputs(output_format, json=json, reports=report or ())
     refuse_overwriting([output, *(path for _, path in outputs.files)], paths)
-    text, document = locked(paths, output, Configured(configurations(ctx, config, isolated=isolated)))
+    configured = Configured(configurations(ctx, config, isolated=isolated))
+    text, document = locked(paths, output, configured, calls, model)
     try:
         write_whole(output, text)
     except OSError as problem:

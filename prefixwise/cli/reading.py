@@ -43,6 +43,27 @@ def read_options(
     )
 
 
+def places_of(said: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the places that `--place NAME=POINTER` names. Raises UserError for one that is none."""
+    from prefixwise.analyzers.tenancy.records import PLACES
+    from prefixwise.core.errors import UserError
+    from prefixwise.core.pointer import parse_pointer
+
+    found: dict[str, tuple[str, ...]] = {}
+    for one in said:
+        name, equals, pointer = one.partition("=")
+        where = f"--place {one[:100]}"
+        if not equals or name not in PLACES:
+            raise UserError("this is no NAME=POINTER", where, f"names are {', '.join(PLACES)}")
+        if name in found:
+            raise UserError(f"{name} is given twice", where)
+        try:
+            found[name] = parse_pointer(pointer)
+        except UserError as problem:
+            raise UserError(problem.what, where, problem.help) from None
+    return found
+
+
 def read(
     paths: list[str], options: ReadOptions, console: Console, choose: ChooseTokenizer, *, layouts: bool = False
 ) -> Corpus:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from prefixwise.core.errors import UserError
 from prefixwise.core.report import Requirement
 
-_FORM = re.compile(r"\s*([a-z_][a-z0-9_]*)\s*(>=|<=|==|>|<)\s*([0-9.]+)\s*(%?)\s*")
+_FORM = re.compile(r"\s*([a-z_][a-z0-9_]*)\s*(>=|<=|==|>|<)\s*(-?[0-9.]+)\s*(%?)\s*")
 _TESTS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
 
@@ -29,14 +29,14 @@ class Condition(NamedTuple):
 
 
 def parse_condition(expression: str, known: Collection[str]) -> Condition:
-    """Read `NAME OPERATOR NUMBER`; a percent sign divides by 100.
+    """Read `NAME OPERATOR NUMBER`, which may be below zero; a percent sign divides by 100.
 
     Raises:
         UserError: It cannot be read, or names a figure that is not among `known`.
     """
     match = _FORM.fullmatch(expression)
     advice = f"for example 'hit_rate>=0.6'; known figures: {', '.join(known)}"
-    if match is None or match[3].count(".") > 1 or match[3] == ".":
+    if match is None or match[3].count(".") > 1 or match[3] in (".", "-."):
         raise UserError(f"cannot read the condition {expression[:100]!r}", "--require", advice)
     name, test, number, percent = match.groups()
     if name not in known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -23,7 +22,7 @@ from prefixwise.corpus.joins import Joins, KnownCall
 from prefixwise.corpus.layouts import Layouts
 from prefixwise.corpus.outlines import Beside, Outlines
 from prefixwise.corpus.prompt_tokenizer import PromptTokenizer
-from prefixwise.corpus.rows import NONE, Row, Rows
+from prefixwise.corpus.rows import NONE, Row, Rows, numbered
 from prefixwise.corpus.taken import Head, Taken
 from prefixwise.corpus.template_habits import habits_of
 from prefixwise.corpus.tokenizer import ChooseTokenizer, Exactness, Tokenizer, provider_of
@@ -77,10 +76,7 @@ class CorpusIndex:
         return CorpusIndex(self._choose, outlines)
 
     def variant(self) -> CorpusIndex:
-        """Return an index without rows that shares this one's tree, items and names.
-
-        What it takes in costs only the text that is new to both.
-        """
+        """Return an index without rows, with this one's tree, items and names: it pays only for what is new to both."""
         other = copy.copy(self)
         other.rows = self.rows.emptied()
         other.outlines = None
@@ -258,9 +254,9 @@ class CorpusIndex:
             rows.tenants.number(taken.tenant),
             rows.sessions.number(taken.session),
             rows.replicas.number(taken.replica),
-            0 if taken.namespace is SHARED else _number(self._namespaces, rows.namespaces, taken.namespace),
-            _number(self._param_sets, rows.param_sets, taken.params),
-            _number(self._control_sets, rows.control_sets, taken.controls) if taken.controls else 0,
+            0 if taken.namespace is SHARED else numbered(self._namespaces, rows.namespaces, taken.namespace),
+            numbered(self._param_sets, rows.param_sets, taken.params),
+            numbered(self._control_sets, rows.control_sets, taken.controls) if taken.controls else 0,
             NONE if usage.prompt_tokens is None else usage.prompt_tokens,
             NONE if usage.cached_tokens is None else usage.cached_tokens,
             NONE if usage.cache_write_tokens is None else usage.cache_write_tokens,
@@ -398,12 +394,3 @@ class CorpusIndex:
             self.rows.markers[row] = tuple(markers)
         if low or high:
             self.rows.bands[row] = (low, high)
-
-
-def _number(numbers: dict[Any, int], values: list[Any], value: Any) -> int:
-    """Return the number of `value` in `values`, a new one the first time."""
-    number = numbers.get(value)
-    if number is None:
-        number = numbers[value] = len(values)
-        values.append(value)
-    return number

@@ -122,6 +122,13 @@ class Layouts:
             made.of_row[row] = other.of_row[instead]
         return made
 
+    def only(self, chosen: Sequence[int], tree: PrefixTree) -> Layouts:
+        """Return these layouts with those of some rows, of a tree that grows no more."""
+        self.block_nodes(tree)
+        other = copy.copy(self)
+        other.of_row = array("i", [self.of_row[row] for row in chosen])
+        return other
+
     def add_item(self, item: int, section: str, turn: Turn, tail: int) -> None:
         """Take in an item that was not met before; `tail` counts the tokens of framing behind its last block."""
         speaker = Speaker.DEFINITION if section in ("tools", "format") else _speaker(section, turn.role)

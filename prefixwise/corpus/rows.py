@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from array import array
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,6 +48,15 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+def numbered(numbers: dict[Any, int], values: list[Any], value: Any) -> int:
+    """Return the number of `value` in `values`, a new one the first time."""
+    number = numbers.get(value)
+    if number is None:
+        number = numbers[value] = len(values)
+        values.append(value)
+    return number
 
 
 class Row(msgspec.Struct, gc=False):
@@ -219,6 +228,24 @@ class Rows:
             _exchange(noted, others, changed)
         if self.layouts is not None and other.layouts is not None:
             made.layouts = self.layouts.replaced(changed, other.layouts)
+        return made
+
+    def only(self, chosen: Sequence[int]) -> Rows:
+        """Return some of these rows, in that order, over the same tree and names; a row may be chosen twice."""
+        made = self.emptied()
+        for name in COLUMNS:
+            column = getattr(self, name)
+            getattr(made, name).extend([column[row] for row in chosen])
+        made.markers = {at: self.markers[row] for at, row in enumerate(chosen) if row in self.markers}
+        made.bands = {at: self.bands[row] for at, row in enumerate(chosen) if row in self.bands}
+        if self.layouts is not None:
+            made.layouts = self.layouts.only(chosen, self.tree)
+        return made
+
+    def marked(self, markers: Mapping[int, tuple[tuple[int, float], ...]]) -> Rows:
+        """Return these rows with other cache markers: by row, (depth, TTL in seconds) of each."""
+        made = copy.copy(self)
+        made.memo, made.markers = {}, dict(markers)
         return made
 
     def by_replica(self) -> Rows:

@@ -19,13 +19,13 @@ class RuleHelp(NamedTuple):
 
 def rule_help(name: str) -> RuleHelp | None:
     """Return what the rule called `name` says, None where no rule at hand is called so."""
-    from prefixwise.analyzers.rule import RULES
+    from prefixwise.analyzers.every_rule import rule_or_threat
     from prefixwise.bench.audit import findings as measured
 
     if name == measured.RULE:  # what is measured is not looked for in logs, so it is no lint rule
         return RuleHelp(measured.SUMMARY, measured.PAGE, measured.FIX, measured.SEVERITY)
     try:
-        rule = RULES.get(name)
+        rule = rule_or_threat(name)
     except UserError:
         return None
     return RuleHelp(rule.summary, rule.page, rule.fix, rule.severity)

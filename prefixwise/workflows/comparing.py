@@ -8,6 +8,10 @@ from typing import Any
 
 import msgspec
 
+from prefixwise.analyzers.hitrate_compare import FIGURES as HITRATE_FIGURES
+from prefixwise.analyzers.hitrate_compare import compared_hit_rates
+from prefixwise.analyzers.hitrate_compare_report import hit_rate_comparison_report
+from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.bench.ttft.compare import FIGURES as TTFT_FIGURES
 from prefixwise.bench.ttft.compare import compared_runs, comparison_report
 from prefixwise.bench.ttft.report import BENCH_TTFT
@@ -38,6 +42,11 @@ _COMPARISONS = {
             BENCH_TTFT,
             TTFT_FIGURES,
             lambda old, new, conditions: comparison_report(compared_runs(old, new), conditions),
+        ),
+        Comparison(
+            HITRATE,
+            HITRATE_FIGURES,
+            lambda old, new, conditions: hit_rate_comparison_report(compared_hit_rates(old, new), conditions),
         ),
     )
 }

@@ -10,11 +10,13 @@ from prefixwise.analyzers.builder_check.document import CHECK
 from prefixwise.analyzers.config_report import CONFIG
 from prefixwise.analyzers.diff_report import DIFF
 from prefixwise.analyzers.facts_report import PROVIDERS
+from prefixwise.analyzers.hitrate_compare import COMPARE_HITRATE
 from prefixwise.analyzers.hitrate_values import HITRATE
 from prefixwise.analyzers.lint.document import LINT
 from prefixwise.analyzers.rule_pages import EXPLAIN, RULES_LIST
 from prefixwise.analyzers.static.files_report import FILES
 from prefixwise.analyzers.static.lock_report import LOCKED
+from prefixwise.analyzers.tenancy.document import AUDIT_LOGS
 from prefixwise.analyzers.tokens import TOKENS
 from prefixwise.analyzers.why.document import WHY
 from prefixwise.bench.audit.live_report import AUDIT_LIVE
@@ -52,6 +54,7 @@ class SchemaNames(msgspec.Struct, frozen=True):
 SCHEMAS = DocumentKind("prefixwise/schemas", 1, "this list", SchemaNames)
 
 _ALL = (
+    AUDIT_LOGS,
     AUDIT_LIVE,
     AUDIT_TIMINGS,
     BENCH_REPLAY,
@@ -61,6 +64,7 @@ _ALL = (
     BENCH_PROGRAM,
     BENCH_TTFT,
     CHECK,
+    COMPARE_HITRATE,
     COMPARE_TTFT,
     CONFIG,
     DIFF,

@@ -51,3 +51,16 @@ def test_what_cannot_be_locked_leaves_no_lock(run: Any, tmp_path: Path) -> None:
     run(["lock", "desk.md", "-o", "nowhere/prefixwise.lock"]).check(2)
     assert (tmp_path / "desk.md").read_text() == PROMPT
     assert not (tmp_path / "prefixwise.lock").exists()
+
+
+def test_a_change_costs_once_and_every_month(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "desk.md").write_text(PROMPT)
+    before = run(["lock", "desk.md", "--json"]).check(0).json()["values"]
+    assert before["changes"] == []
+    (tmp_path / "desk.md").write_text(PROMPT.replace("\nName", "\n{{ today }} Name", 1))
+    asked = ["lock", "desk.md", "--calls", "1000", "--model", "claude-sonnet-4-5", "--json"]
+    (change,) = run(asked).check(0).json()["values"]["changes"]
+    lost = before["prompts"][0]["tokens"] - change["after"]
+    assert change["month_tokens"] == 1000 * lost > 0
+    assert abs(change["month_usd"] - 1000 * lost * (3 - 0.3) * 1e-6) < 1e-9
+    assert "no price" in run([*asked[:-2], "a-model-of-tomorrow"]).check(2).err

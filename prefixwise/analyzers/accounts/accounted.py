@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from prefixwise.analyzers.accounts.chain import ACCOUNTS, Accounts, accounts
+from prefixwise.analyzers.accounts.chain import ACCOUNTS, CACHED, Accounts, accounts
 from prefixwise.analyzers.accounts.fixed import Fixed, fixed
 from prefixwise.analyzers.accounts.prefill import PrefillTime, prefill_time
 from prefixwise.analyzers.accounts.totals import AccountTotals, account_totals
+from prefixwise.analyzers.advice.advise import Advice
 from prefixwise.analyzers.hitrate import rules_for
 from prefixwise.analyzers.lint.run import Linted
+from prefixwise.analyzers.replica_balance import ReplicaBalance, replica_balance
 from prefixwise.analyzers.weights import factors, model_tokens
 from prefixwise.caches.rulebook import Rulebook
 from prefixwise.core.request import Ref
@@ -25,13 +27,16 @@ class Accounted(msgspec.Struct, frozen=True):
     Attributes:
         accounts: By request; `totals`: in sum.
         prefill: What computing a token took, where the log tells.
-        fixed: What fixes bring, where they were asked for.
+        fixed: What fixes bring, where they were asked for; `advice`: likewise.
+        replicas: How evenly they are used, where they are what is grouped by.
     """
 
     accounts: Accounts
     totals: AccountTotals
     prefill: PrefillTime | None
     fixed: Fixed | None
+    advice: Advice | None = None
+    replicas: ReplicaBalance | None = None
 
 
 def accounted(
@@ -68,7 +73,8 @@ def accounted(
         prefill=None if prefill is None else prefill.seconds,
         has_fixes=mended is not None,
     )
-    return Accounted(found, totals, prefill, mended)
+    balance = replica_balance(rows, found.columns[CACHED], weights) if "replica" in by else None
+    return Accounted(found, totals, prefill, mended, replicas=balance)
 
 
 class RequestAccounts(msgspec.Struct, frozen=True):

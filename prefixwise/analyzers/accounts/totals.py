@@ -97,15 +97,17 @@ def account_totals(
         prefill: Seconds that computing one token takes, where that is known.
         has_fixes: Whether they were counted with fixes.
     """
-    told = {account: column for account, column in found.columns.items() if account != INTERACTION}
+    filled = {account for account, column in found.columns.items() if account == CACHED or any(column)}
+    told = {account: found.columns[account] for account in filled - {INTERACTION}}
     read = {account: (Replay(column, bytearray()), tariff) for account, column in told.items() if tariff.provider}
     cost = {one.rule: one.saved_usd for one in prompt_cost(rows, weights, told, book, read).totals}
     weigh = _Weigh(rows, weights)
     sums = []
     for account in ACCOUNTS:
-        tokens = weigh.all(found.columns[account])
+        tokens = weigh.all(found.columns[account]) if account in filled else 0
         if account != INTERACTION or tokens:
-            sums.append(Sum(account, tokens, cost.get(account), None if prefill is None else tokens * prefill))
+            usd = cost.get(account, 0.0 if cost and not tokens else None)
+            sums.append(Sum(account, tokens, usd, None if prefill is None else tokens * prefill))
     compared = any(found.compared)
     silent = [0 if told else n for told, n in zip(found.compared, found.columns[CACHED], strict=True)]
     return AccountTotals(

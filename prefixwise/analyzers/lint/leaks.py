@@ -17,6 +17,7 @@ class Leak(msgspec.Struct, frozen=True):
         value: Its bounds and its kind.
         sharers: How many tenants have the text, or conversations where no tenants are known, as far as was counted.
         of_tenants: Which of the two.
+        digest: A keyed hash of the value, where one was asked for.
     """
 
     row: int
@@ -26,3 +27,4 @@ class Leak(msgspec.Struct, frozen=True):
     value: Exposed
     sharers: int
     of_tenants: bool
+    digest: str = ""

@@ -6,7 +6,7 @@ found and of what kind, not the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from prefixwise.analyzers.lint.leaks import Leak
 from prefixwise.analyzers.lint.log import Log
 from prefixwise.analyzers.values.hunks import common_prefix
 from prefixwise.core.pointer import format_pointer
-from prefixwise.core.private_data import exposed
+from prefixwise.core.private_data import Exposed, exposed
 from prefixwise.core.request import Request
 
 _MOST = 64
@@ -29,17 +29,23 @@ _COPIES = 3
 _LONG = 400
 
 
+def _unsigned(_value: str) -> str:
+    return ""
+
+
 class SharedTexts:
     """Looks at the texts that open prompts.
 
     Args:
         log: The rows; `leaks` is filled in.
         reader: Decodes items.
+        sign: Returns a keyed hash of a value that is found.
     """
 
-    def __init__(self, log: Log, reader: TurnReader) -> None:
+    def __init__(self, log: Log, reader: TurnReader, sign: Callable[[str], str] = _unsigned) -> None:
         self._log = log
         self._reader = reader
+        self._sign = sign
         self._by_tenant = any(log.rows.tenants[number] for number in set(log.rows.tenant))
         self._whose = log.rows.tenant if self._by_tenant else log.conversations.conversation
         self._sharers = _sharers(log, self._whose, by_tenant=self._by_tenant)
@@ -88,7 +94,7 @@ class SharedTexts:
                 kept = common_prefix(before, after)
                 for value in exposed(after[:kept]):
                     if value.end < kept or kept == len(after):
-                        yield Leak(row, right.where, field, value.start, value, _SEVERAL, self._by_tenant)
+                        yield self._leak(row, right, field, value, after, _SEVERAL)
                 if before != after:
                     return
 
@@ -115,7 +121,11 @@ class SharedTexts:
     def _leaks(self, row: int, entry: Entry, sharers: int) -> Iterator[Leak]:
         for field, text in _texts(entry):
             for value in exposed(text):
-                yield Leak(row, entry.where, field, value.start, value, sharers, self._by_tenant)
+                yield self._leak(row, entry, field, value, text, sharers)
+
+    def _leak(self, row: int, entry: Entry, field: str, value: Exposed, text: str, sharers: int) -> Leak:
+        digest = self._sign(text[value.start : value.end])
+        return Leak(row, entry.where, field, value.start, value, sharers, self._by_tenant, digest)
 
 
 def _sharers(log: Log, whose: Sequence[int], *, by_tenant: bool) -> dict[int, set[int]]:

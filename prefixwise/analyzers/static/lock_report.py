@@ -8,6 +8,8 @@ from enum import StrEnum
 import msgspec
 
 from prefixwise.analyzers.static.lock import Lock, LockedPrompt
+from prefixwise.analyzers.static.lock_cost import ChangeCost, change_costs, cost_table
+from prefixwise.caches.prices import Price
 from prefixwise.core.envelope import DocumentKind
 from prefixwise.core.report import Column, Report, Table, Unit
 
@@ -33,23 +35,29 @@ class LockedFacts(msgspec.Struct, frozen=True):
 
 
 class LockedValues(msgspec.Struct, frozen=True):
-    """The prompts of a lock and those that went, by path; `encoding` says what tokens were counted by."""
+    """The prompts of a lock and those that went, by path, and what changes cost; `encoding` counted the tokens."""
 
     encoding: str
     prompts: tuple[LockedFacts, ...]
+    changes: tuple[ChangeCost, ...] = ()
 
 
 LOCKED = DocumentKind("prefixwise/locked", 1, "the prompts that were locked", LockedValues)
 
 
-def lock_report(lock: Lock, before: Lock | None, notes: Sequence[str]) -> Report:
+def lock_report(
+    lock: Lock, before: Lock | None, notes: Sequence[str], calls: int | None = None, price: Price | None = None
+) -> Report:
     """Return the report of a lock.
 
     Args:
         lock: As it was written.
         before: The one that it replaces, if there was one.
         notes: What could not be locked.
+        calls: Calls a month of each prompt, where that is known.
+        price: Of the model that they go to, likewise.
     """
+    costs = change_costs(lock, before, calls, price)
     old = {(prompt.path, prompt.number): prompt for prompt in before.prompts} if before else {}
     facts = [_facts(prompt, _change(prompt, old.get((prompt.path, prompt.number)))) for prompt in lock.prompts]
     kept = {(prompt.path, prompt.number) for prompt in lock.prompts}
@@ -70,8 +78,11 @@ def lock_report(lock: Lock, before: Lock | None, notes: Sequence[str]) -> Report
         schema_version=LOCKED.version,
         command="lock",
         title=f"{count:,} prompt{'s' if count != 1 else ''} locked",
-        blocks=(Table("prompts", "Prompts", columns, rows, note),) if rows else (),
-        values=LockedValues(lock.encoding, tuple(facts)),
+        blocks=(
+            *((Table("prompts", "Prompts", columns, rows, note),) if rows else ()),
+            *((cost_table(costs, calls),) if costs else ()),
+        ),
+        values=LockedValues(lock.encoding, tuple(facts), costs),
         notes=tuple(notes),
     )
 

@@ -10,6 +10,7 @@ from prefixwise.analyzers.rule import RULES
 from prefixwise.analyzers.static.context import OutsideOf, nothing_known
 from prefixwise.analyzers.static.lint import SourceFile
 from prefixwise.analyzers.static.lock import Lock, LockedPrompt, ReadPrompt, read_prompts
+from prefixwise.analyzers.static.lock_cost import kept_segments
 from prefixwise.core.finding import Confidence, Finding, Fix, Lost, Mode, Per, Severity, Span, Where
 
 _RULE = "prompt-version-unbumped"
@@ -65,7 +66,7 @@ def _compared(then: LockedPrompt, prompt: ReadPrompt, encoding: str) -> Iterator
         message = f"{_named(now)} went from {_version(then)} to {_version(now)}; its prefix is the locked one."
         yield _finding(prompt, Severity.INFO, message)
         return
-    kept = _kept(then, now)
+    kept = kept_segments(then, now)
     lost = sum(then.sizes[kept:])
     cost = _cost(then, sum(then.sizes[:kept]), lost)
     span = _span(prompt, kept)
@@ -79,13 +80,6 @@ def _compared(then: LockedPrompt, prompt: ReadPrompt, encoding: str) -> Iterator
         (f"segments {kept + 1} to {len(then.segments)} of the locked prefix", f"tokens of {encoding}") if lost else ()
     )
     yield _finding(prompt, Severity.HIGH if then.tokens else Severity.INFO, message, span, lost, evidence)
-
-
-def _kept(then: LockedPrompt, now: LockedPrompt) -> int:
-    """Return how many leading segments are the same."""
-    pairs = zip(then.digests, now.digests, strict=False)
-    shared = min(len(then.digests), len(now.digests))
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), shared)
 
 
 def _cost(then: LockedPrompt, kept: int, lost: int) -> str:

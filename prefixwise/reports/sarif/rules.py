@@ -19,8 +19,8 @@ _SCORES = {
     Severity.LOW: "3.0",
     Severity.INFO: "1.0",
 }
-_PRIVACY = "PW9"
-"""Codes of the only family whose findings are a danger; a slow prompt is no vulnerability."""
+_PRIVACY = ("PW9", "PT")
+"""Codes of the families whose findings are a danger; a slow prompt is no vulnerability."""
 
 _NAME = 255
 _DESCRIPTION = 1024

@@ -1,0 +1,1 @@
+"""What to do about a cache: searched for, and each answer replayed."""
