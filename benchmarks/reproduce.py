@@ -201,7 +201,6 @@ def estimates(name: str, drift: Drift, noise: Callable[..., float], n: int, runs
 
 SHORTER = "by how much the second interval is shorter, {} pairs"
 EXPLAINED = {
-    SHORTER.format(20): "it was given as a range for all numbers of pairs from 20 on; at 20 it is a little less.",
     "false alarms, 20 pairs": "the exact distribution gives what is simulated here, not what was published.",
 }
 """Figures that are off for a known reason: the page says so, and they are no failure."""
