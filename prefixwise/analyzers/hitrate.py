@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from prefixwise.analyzers.hitrate_over_time import OverTime, over_time
 from prefixwise.analyzers.prompt_cost import REPORTED, PromptCost, prompt_cost
 from prefixwise.analyzers.shared_prefixes import SharedPrefix, most_shared, text_after
 from prefixwise.analyzers.weights import ModelTokens, factors, model_tokens
@@ -79,7 +80,7 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class HitRate(msgspec.Struct, frozen=True):
-    """All of it: totals by rule, groups, costs, the most shared prefixes, the requests that lost most."""
+    """Totals by rule, groups, costs, rates over time, the most shared prefixes, the requests that lost most."""
 
     totals: tuple[Counts, ...]
     by: dict[str, tuple[Group, ...]]
@@ -89,6 +90,7 @@ class HitRate(msgspec.Struct, frozen=True):
     lost: tuple[Lost, ...]
     uncertain_media: int
     notes: tuple[str, ...] = ()
+    over_time: OverTime | None = None
 
 
 def rules_for(rows: Rows, specs: Sequence[str], book: Rulebook | None = None) -> list[Policy]:
@@ -155,7 +157,7 @@ def hit_rate(
     weights = factors(rows, models)
     rows.token_factors = {number: weight for number, weight in enumerate(weights) if weight != 1.0}
     replays = {policy.label: policy.replay(rows) for policy in policies}
-    columns = _cached_by_rule(rows, policies, replays)
+    columns, first = _cached_by_rule(rows, policies, replays), policies[0].label
     table = _Totals(rows, weights, columns)
     bills = {policy.label: (replays[policy.label], policy.tariff) for policy in policies if policy.tariff.provider}
     return HitRate(
@@ -164,9 +166,10 @@ def hit_rate(
         cost=prompt_cost(rows, weights, columns.cached, book, bills),
         models=models,
         prefixes=most_shared(corpus, _PREFIXES, excerpts),
-        lost=_lost(corpus, replays[policies[0].label], excerpts),
+        lost=_lost(corpus, replays[first], excerpts),
         uncertain_media=len(rows.bands),
         notes=tuple(dict.fromkeys(note for policy in policies for note in policy.notes(rows))),
+        over_time=over_time(rows, weights, first, columns.cached[first], columns.cached[CEILING]),
     )
 
 

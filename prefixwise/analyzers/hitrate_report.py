@@ -8,13 +8,17 @@ from pathlib import PurePath
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.report import account_blocks, fix_blocks, fixes_summary
 from prefixwise.analyzers.advice.report import advice_blocks
+from prefixwise.analyzers.group_names import group_name
 from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
-from prefixwise.analyzers.hitrate_values import HITRATE, group_name, hit_rate_values
+from prefixwise.analyzers.hitrate_over_time import over_time_block
+from prefixwise.analyzers.hitrate_values import HITRATE, hit_rate_values
 from prefixwise.analyzers.log_notes import log_notes
 from prefixwise.analyzers.prompt_cost import REPORTED
 from prefixwise.analyzers.prompt_cost_report import cost_table, price_table, unpriced_note
 from prefixwise.analyzers.replica_balance import balance_blocks
-from prefixwise.analyzers.weights import ModelTokens, is_believable
+from prefixwise.analyzers.sharing_tree import Branch, sharing_tree
+from prefixwise.analyzers.sharing_tree_report import sharing_tree_block
+from prefixwise.analyzers.weights import ModelTokens, factors, is_believable
 from prefixwise.caches.policy import Reason
 from prefixwise.core.condition import Condition
 from prefixwise.core.excerpt import Excerpts
@@ -47,19 +51,31 @@ def hit_rate_report(
     conditions: Sequence[Condition] = (),
     excerpts: Excerpts = Excerpts.MASKED,
     accounted: Accounted | None = None,
+    *,
+    brief: bool = False,
 ) -> Report:
-    """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out."""
+    """Return the report of a hit-rate count, and how `conditions` on its `FIGURES` came out.
+
+    Where `brief`, nobody asked for the groups: people at a terminal get the first of them.
+    """
     figures = _figures(result, accounted)
-    first = (*_summary(result), *(fixes_summary(accounted.fixed) if accounted and accounted.fixed else ()))
-    blocks: list[Block] = [Text("summary", first), _totals(result.totals, corpus.rows.tree.grain)]
+    branches = _branches(corpus, result, accounted, excerpts)
+    first = (*(fixes_summary(accounted.fixed) if accounted and accounted.fixed else ()), *_summary(result))
+    blocks: list[Block] = [Text("summary", first)]
+    if accounted is not None and accounted.fixed is not None:
+        blocks.extend(fix_blocks(accounted.fixed))
+    blocks.append(_totals(result.totals, corpus.rows.tree.grain))
     if accounted is not None:
-        blocks.extend(fix_blocks(accounted.fixed) if accounted.fixed else ())
         blocks.extend(advice_blocks(accounted.advice) if accounted.advice else ())
-        blocks.extend(account_blocks(accounted.totals))
+        blocks.extend(account_blocks(accounted.totals, excerpts, brief=brief))
+    if result.over_time is not None:
+        blocks.append(over_time_block(result.over_time))
+    if any(branch.level for branch in branches):
+        blocks.append(sharing_tree_block(branches, sum(branch.weight for branch in branches if branch.level == 0)))
     if result.cost.totals:
         estimated = {m.model for m in result.models if m.exactness is Exactness.ESTIMATED}
         blocks.append(cost_table(result.cost, estimated))
-    blocks.extend(_groups(field, groups, excerpts) for field, groups in result.by.items())
+    blocks.extend(_groups(field, groups, excerpts, brief=brief) for field, groups in result.by.items())
     blocks.extend(balance_blocks(accounted.replicas) if accounted and accounted.replicas else ())
     if result.prefixes:
         blocks.append(_prefixes(result))
@@ -77,11 +93,18 @@ def hit_rate_report(
         command="hitrate",
         title=f"Prefix cache hit rate of {_plural(len(corpus.rows), 'request')}",
         blocks=tuple(blocks),
-        values=hit_rate_values(corpus, result, excerpts, accounted),
+        values=hit_rate_values(corpus, result, excerpts, accounted, branches),
         inputs=corpus.inputs,
         notes=(*_notes(corpus, result), *(accounted.advice.notes if accounted and accounted.advice else ())),
         requirements=tuple(condition.check(figures) for condition in conditions),
     )
+
+
+def _branches(corpus: Corpus, result: HitRate, accounted: Accounted | None, excerpts: Excerpts) -> tuple[Branch, ...]:
+    """Return the sharing tree, broken where a finding stands whose fix was counted."""
+    gains = accounted.fixed.gains if accounted is not None and accounted.fixed is not None else ()
+    weights = factors(corpus.rows, result.models)
+    return sharing_tree(corpus, weights, [gain.finding for gain in gains if gain.saved_tokens > 0], excerpts)
 
 
 def _plural(count: int, noun: str) -> str:
@@ -187,7 +210,7 @@ def _share(tokens: int | None, counts: Counts) -> float | None:
     return None if tokens is None or not counts.prompt_tokens else tokens / counts.prompt_tokens
 
 
-def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
+def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts, *, brief: bool) -> Table:
     rules = list(dict.fromkeys(counts.rule for group in groups for counts in group.counts))
     columns = [
         Column(field, field),
@@ -200,10 +223,10 @@ def _groups(field: str, groups: tuple[Group, ...], excerpts: Excerpts) -> Table:
         by_rule = {counts.rule: counts for counts in group.counts}
         base = by_rule[CEILING]
         rates = (by_rule[rule].hit_rate if rule in by_rule else None for rule in rules)
-        rows.append((group_name(field, group, excerpts), base.requests, base.prompt_tokens, *rates))
+        rows.append((group_name(field, group.number, group.name, excerpts), base.requests, base.prompt_tokens, *rates))
     left = len(groups) - _MOST_GROUPS
     note = f"{left} more, with fewer tokens each, are in the JSON." if left > 0 else ""
-    return Table(f"by_{field}", f"By {field}", tuple(columns), tuple(rows), note)
+    return Table(f"by_{field}", f"By {field}", tuple(columns), tuple(rows), note, brief=brief)
 
 
 def _prefixes(result: HitRate) -> Table:

@@ -7,14 +7,17 @@ import msgspec
 from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.values import AccountValues, account_values
 from prefixwise.analyzers.advice.advise import Advice
-from prefixwise.analyzers.hitrate import CEILING, Counts, Group, HitRate
+from prefixwise.analyzers.group_names import group_name
+from prefixwise.analyzers.hitrate import CEILING, Counts, HitRate
+from prefixwise.analyzers.hitrate_over_time import OverTime
 from prefixwise.analyzers.prompt_cost import REPORTED, Cost, PromptCost
 from prefixwise.analyzers.replica_balance import ReplicaBalance
 from prefixwise.analyzers.shared_prefixes import SharedPrefix
+from prefixwise.analyzers.sharing_tree import Branch
 from prefixwise.analyzers.weights import ModelTokens
 from prefixwise.caches.prices import Price
 from prefixwise.core.envelope import DocumentKind
-from prefixwise.core.excerpt import Excerpts, excerpt
+from prefixwise.core.excerpt import Excerpts
 from prefixwise.core.request import Ref
 from prefixwise.corpus.corpus import Corpus
 from prefixwise.corpus.reader import Broken
@@ -86,7 +89,11 @@ class Costs(msgspec.Struct, frozen=True):
 
 
 class HitRateValues(msgspec.Struct, frozen=True):
-    """The values of a hit-rate report. `rules` are in the order in which they were asked for."""
+    """The values of a hit-rate report.
+
+    `rules` are in the order in which they were asked for; `over_time` is None where too few requests have a start time;
+    `sharing_tree` is in the order of the tree.
+    """
 
     requests: int
     reported: Rate | None
@@ -97,6 +104,8 @@ class HitRateValues(msgspec.Struct, frozen=True):
     models: tuple[ModelTokens, ...]
     shared_prefixes: tuple[SharedPrefix, ...]
     lost_most: tuple[LostRequest, ...]
+    over_time: OverTime | None
+    sharing_tree: tuple[Branch, ...]
     accounts: AccountValues | None
     broken: tuple[Broken, ...]
     facts: tuple[str, ...]
@@ -108,7 +117,11 @@ HITRATE = DocumentKind("prefixwise/hitrate", 3, "hit rates and cost by rule and 
 
 
 def hit_rate_values(
-    corpus: Corpus, result: HitRate, excerpts: Excerpts, accounted: Accounted | None = None
+    corpus: Corpus,
+    result: HitRate,
+    excerpts: Excerpts,
+    accounted: Accounted | None = None,
+    branches: tuple[Branch, ...] = (),
 ) -> HitRateValues:
     """Return the values of a hit-rate count."""
     totals = _group_rates("", result.totals)
@@ -118,7 +131,9 @@ def hit_rate_values(
         rules=totals.rules,
         ceiling=totals.ceiling,
         by={
-            field: tuple(_group_rates(group_name(field, group, excerpts), group.counts) for group in groups)
+            field: tuple(
+                _group_rates(group_name(field, group.number, group.name, excerpts), group.counts) for group in groups
+            )
             for field, groups in result.by.items()
         },
         cost=_costs(result.cost),
@@ -128,20 +143,14 @@ def hit_rate_values(
             LostRequest(x.at, x.nearest, x.prompt_tokens, x.cached_tokens, x.parts_after, x.reason.name.lower(), x.then)
             for x in result.lost
         ),
-        accounts=None if accounted is None else account_values(accounted),
+        over_time=result.over_time,
+        sharing_tree=branches,
+        accounts=None if accounted is None else account_values(accounted, excerpts),
         broken=corpus.broken,
         facts=corpus.facts,
         advice=None if accounted is None else accounted.advice,
         replicas=None if accounted is None else accounted.replicas,
     )
-
-
-def group_name(field: str, group: Group, excerpts: Excerpts) -> str:
-    """Return a group's name; that of a family quotes its prompt and is cut and masked like any excerpt."""
-    if field != "family" or group.number < 0:
-        return group.name
-    quoted = excerpt(group.name, excerpts)
-    return f"{group.number}: {quoted}" if quoted else str(group.number)
 
 
 def _group_rates(name: str, counts: tuple[Counts, ...]) -> GroupRates:

@@ -75,6 +75,7 @@ def hitrate(
 
     from prefixwise.analyzers.accounts.accounted import accounted, each_request
     from prefixwise.analyzers.advice.advise import advise as advised
+    from prefixwise.analyzers.group_names import telling_fields
     from prefixwise.analyzers.hitrate import check_arguments, hit_rate, rules_for
     from prefixwise.analyzers.hitrate_metrics import hit_rate_metrics, last_start
     from prefixwise.analyzers.hitrate_report import FIGURES, hit_rate_report
@@ -118,9 +119,10 @@ def hitrate(
     refuse_overwriting([*(path for _, path in outputs.files), *written], paths)
     choose = chooser(tokenizer or (), chat_template or ())
     shown = Excerpts(settings.excerpts)
-    asked = under, by or ()
+    paged = not by and any(form.name == "html" for form in (outputs.stdout, *(form for form, _ in outputs.files)))
     if fixes or advise:
         with read_twice(paths, reading, console, choose, layouts=counts_blocks) as (corpus, again):
+            asked = under, by or (telling_fields(corpus.rows) if paged else ())
             result = hit_rate(corpus, *asked, shown, book)
             linted = (lint_log(corpus, again, RULES.names(), book, shown), again) if fixes else None
             found = accounted(corpus, *asked, book, linted)
@@ -129,13 +131,14 @@ def hitrate(
                 found = structs.replace(found, advice=advised(corpus, policy, book, again, shown))
     else:
         corpus = read(paths, reading, console, choose, layouts=counts_blocks)
+        asked = under, by or (telling_fields(corpus.rows) if paged else ())
         result = hit_rate(corpus, *asked, shown, book)
         found = accounted(corpus, *asked, book)
     if corpus.index is None and tokenizer:
         console.warn("a trace holds no text: --tokenizer changes nothing")
     if per_request is not None:
         write_whole(per_request, b"".join(encode(one) + b"\n" for one in each_request(corpus, found.accounts)))
-    document = hit_rate_report(corpus, result, conditions, shown, found)
+    document = hit_rate_report(corpus, result, conditions, shown, found, brief=paged)
     if prometheus is not None:
         broken = sum(file.broken for file in corpus.inputs)
         write_whole(prometheus, exposition(hit_rate_metrics(document.values, broken, last_start(corpus.rows))))

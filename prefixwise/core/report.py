@@ -14,16 +14,19 @@ import msgspec
 from prefixwise.core.finding import Finding, Level
 
 Cell: TypeAlias = str | int | float | bool | None
+Details: TypeAlias = tuple[tuple[str, str], ...]
+"""(Label, text) of what explains a row, for formats that can fold it away."""
 
 
 class Unit(StrEnum):
-    """What a number means; formats decide how it is shown (a rate as percent, seconds as ms)."""
+    """What a number means; formats decide how it is shown (a rate as percent, seconds as ms, a moment as a date)."""
 
     TEXT = "text"
     COUNT = "count"
     TOKENS = "tokens"
     RATE = "rate"
     SECONDS = "seconds"
+    MOMENT = "moment"
     BYTES = "bytes"
     USD = "usd"
 
@@ -45,23 +48,45 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class Table(msgspec.Struct, frozen=True, tag="table"):
-    """Rows of cells under typed columns; None is an absent value, which is not zero."""
+    """Rows of cells under typed columns; None is an absent value, which is not zero.
+
+    Attributes:
+        drawn: Columns that a format may draw: one as a bar against its largest value, several as the parts of one bar.
+        details: What explains each row; empty where nothing does.
+        brief: Whether people at a terminal get its first rows only.
+    """
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    drawn: tuple[str, ...] = ()
+    details: tuple[Details, ...] = ()
+    brief: bool = False
 
 
 class Tree(msgspec.Struct, frozen=True, tag="tree"):
-    """A hierarchy: each row is (depth, label, then one cell a column)."""
+    """A hierarchy: each row is (depth, label, then one cell a column).
+
+    Attributes:
+        drawn: Columns that a format may draw: one whose value holds those of the rows below, and the part of it that
+            is the row's own.
+        marked: The column whose text, where a row has one, makes it stand out.
+        details: What explains each row; empty where nothing does.
+        brief: Whether people at a terminal get its largest rows only and what they stand under, and bars instead of the
+            numbers that are drawn.
+    """
 
     name: str
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    drawn: tuple[str, ...] = ()
+    marked: str = ""
+    details: tuple[Details, ...] = ()
+    brief: bool = False
 
 
 class Waterfall(msgspec.Struct, frozen=True, tag="waterfall"):
@@ -77,7 +102,7 @@ class Waterfall(msgspec.Struct, frozen=True, tag="waterfall"):
 
 
 class Series(msgspec.Struct, frozen=True, tag="series"):
-    """Named lines over a common x axis; a missing point is None."""
+    """Named lines over a common x axis; a missing point is None. People at a terminal get no numbers where `brief`."""
 
     name: str
     title: str
@@ -85,6 +110,7 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
     points: tuple[float, ...]
     lines: tuple[tuple[Column, tuple[float | None, ...]], ...]
     note: str = ""
+    brief: bool = False
 
 
 class Histogram(msgspec.Struct, frozen=True, tag="histogram"):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 
 from prefixwise.core.excerpt import visible
 from prefixwise.core.report import Cell, Unit
 
 ABSENT = "–"
+_YEAR_3 = 1e8
+"""Seconds below which a moment counts from the start of a trace, not from 1970."""
+_YEAR_9999 = 253_402_300_800
 
 
 def show(value: Cell, unit: Unit = Unit.TEXT) -> str:
@@ -60,6 +64,15 @@ def _seconds(value: float) -> str:
     return f"{milliseconds:.1f} ms" if abs(milliseconds) >= 1 else f"{milliseconds:.2g} ms"
 
 
+def _moment(value: float) -> str:
+    """A moment to the second, in UTC; one that lies near zero, as those of traces do, is the time since then."""
+    if not -_YEAR_3 < value < _YEAR_9999:
+        return _count(value)
+    if value < _YEAR_3:
+        return f"{'-' if value < 0 else ''}{timedelta(seconds=round(abs(value)))}"
+    return datetime.fromtimestamp(round(value), UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
 def _bytes(value: float) -> str:
     if abs(value) < 1024:
         return f"{value:,.0f} B"
@@ -88,6 +101,7 @@ _SHOWN = {
     Unit.TOKENS: _count,
     Unit.RATE: _rate,
     Unit.SECONDS: _seconds,
+    Unit.MOMENT: _moment,
     Unit.BYTES: _bytes,
     Unit.USD: _usd,
 }

@@ -67,6 +67,9 @@ def as_table(block: Block) -> Table | None:
                 (Column("depth", "depth", Unit.COUNT), LABEL, *block.columns),
                 block.rows,
                 block.note,
+                block.drawn,
+                block.details,
+                block.brief,
             )
         case Waterfall():
             return _waterfall(block)

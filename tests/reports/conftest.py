@@ -205,18 +205,31 @@ def everything() -> Report:
                 ("openai", None, None, None, None, None, None),
             ),
             "Weighted by tokens.",
+            ("hit_rate",),
+            ((("what", "Blocks of 16 tokens."), ("fix", "Fill the last one.")), (("where", "漢字"),), ()),
+        ),
+        Table(
+            "shares",
+            "By tenant",
+            (Column("tenant", "tenant"), Column("cached", "cached", rate), Column("new", "new", rate)),
+            (("acme", 0.75, 0.25), ("globex", 0.0, 1.0), ("initech", 0.98, 0.02), ("hooli", None, None)),
+            drawn=("cached", "new"),
+            brief=True,
         ),
         Tree(
             "prefixes",
             "Where prompts part",
-            (Column("tokens", "tokens", tokens),),
+            (Column("tokens", "tokens", tokens), Column("own", "own", tokens), Column("broken", "broken by")),
             (
-                (0, "system", 1204),
-                (1, "tools", 3310),
-                (2, "user", 88),
-                (1, "tools, older", 3290),
-                (0, "no system", None),
+                (0, "system", 7892, 1204, None),
+                (1, "tools", 3398, 3310, "tools-reordered (2)"),
+                (2, "user", 88, 88, None),
+                (1, "tools, older", 3290, 3290, None),
+                (0, "no system", None, None, None),
             ),
+            drawn=("tokens", "own"),
+            marked="broken",
+            details=((), (("begins", "{"), ("ends", "}")), (), (), ()),
         ),
         Waterfall(
             "way",
@@ -259,14 +272,25 @@ def everything() -> Report:
     )
 
 
+def _hostile_tree(text: str, starts: tuple[str, ...]) -> Tree:
+    """Every row with a picture, a mark and details."""
+    columns = (Column("a", text, Unit.TOKENS), Column("b", text))
+    rows = ((0, text, 10 * len(starts), None), *((1, start, 10, start) for start in starts))
+    details = tuple((("ends", start),) for start in (text, *starts))
+    return Tree(text, text, columns, rows, text, ("a", "a"), "b", details, brief=True)
+
+
 def hostile(text: str = HOSTILE, starts: tuple[str, ...] = STARTS) -> Report:
     """`text` in every field that takes a string, and cells that start with what others obey."""
     column = Column(text, text)
     number = Column(text, text, Unit.TOKENS)
+    told = ((("what", text), (text, starts[0])), *((("what", start),) for start in starts[1:]))
     blocks: tuple[Block, ...] = (
         Text(text, (text, *starts), text),
-        Table(text, text, (column, number), tuple((start, text) for start in starts), text),
+        Table(text, text, (column, number), tuple((start, text) for start in starts), text, (text,), told),
+        Table(text, text, (column, number), tuple((start, 1) for start in starts), "", brief=True),
         Tree(text, text, (column, number), ((0, text, text, text), (1, text, None, 1)), text),
+        _hostile_tree(text, starts),
         Waterfall(text, text, Unit.TOKENS, (text, 3), ((text, -1), (text, 1)), (text, 3), text),
         Series(text, text, number, (1.0, 2.0), ((number, (1.0, None)),), text),
         Histogram(text, text, number, (0, 1, 2), (1, 0), text),

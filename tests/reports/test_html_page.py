@@ -15,7 +15,7 @@ from test_formats import FUZZ
 
 from prefixwise.core.excerpt import visible
 from prefixwise.core.finding import Finding
-from prefixwise.core.report import Column, Findings, Report, Series, Table, Text, Unit
+from prefixwise.core.report import Column, Findings, Report, Series, Table, Text, Tree, Unit
 from prefixwise.reports.format import FORMATS
 from prefixwise.reports.html import charts
 
@@ -24,7 +24,7 @@ ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "footer", "section", "article", "div"),
     *("h1", "h2", "h3", "h4", "p", "ul", "li", "dl", "dt", "dd", "pre", "code", "strong", "span", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td", "label", "input", "select", "option"),
-    *("svg", "rect", "circle", "polyline"),
+    *("svg", "rect", "circle", "polyline", "text", "b"),
 }
 
 
@@ -132,3 +132,49 @@ def test_a_gap_in_a_line_is_a_gap() -> None:
     series = Series("s", "S", Column("x", "x"), (0.0, 1.0, 2.0, 3.0), ((rate, (0.0, 1.0, None, 0.5)),))
     lines = [one["points"] for tag, one in read(report_of(series)).tags if tag == "polyline"]
     assert lines == ["0.0,200.0 213.3,0.0", "640.0,100.0"]
+
+
+def test_parts_of_a_bar_follow_each_other_and_a_wide_one_has_its_letter() -> None:
+    drawn = charts.parts([0.5, 0.0, 0.02, 0.48, -0.1], "abcde")
+    assert re.findall(r'x="([\d.]+)%" width="([\d.]+)%"', drawn) == [
+        ("0.00", "50.00"),
+        ("50.00", "2.00"),
+        ("52.00", "48.00"),
+    ]
+    assert re.findall(r">(\w)</text>", drawn) == ["a", "d"]
+
+
+def test_a_tree_is_drawn_as_bars_under_each_other() -> None:
+    rows = ((0, "all", 8, 2, None), (1, "left", 5, 1, "clock"), (2, "deep", 4, 4, None), (1, "right", 1, 1, None))
+    columns = (Column("size", "size"), Column("own", "own"), Column("mark", "mark"))
+    tree = Tree("t", "T", columns, rows, drawn=("size", "own"), marked="mark")
+    bars = [one for tag, one in read(report_of(tree)).tags if tag == "svg" and "class" not in one]
+    assert [(bar["x"], bar["width"], bar["y"]) for bar in bars] == [
+        ("0.000%", "100.000%", "0"),
+        ("0.000%", "62.500%", "26"),
+        ("0.000%", "50.000%", "52"),
+        ("62.500%", "12.500%", "26"),
+    ]
+    own = [one["width"] for tag, one in read(report_of(tree)).tags if tag == "rect" and one["class"] == "own"]
+    assert own == ["25.000%", "20.000%", "100.000%", "100.000%"]
+    page = FORMATS.get("html").render(report_of(tree))
+    assert page.count('class="rim"') == 1
+    assert ">2 ✗ clock: left</text>" in page
+
+
+def test_levels_that_do_not_fit_are_left_to_the_table() -> None:
+    rows = tuple((depth, f"level {depth}", 100 - depth) for depth in range(40))
+    page = FORMATS.get("html").render(report_of(Tree("t", "T", (Column("n", "n"),), rows, drawn=("n",))))
+    assert "18  level 17</title>" in page
+    assert "19  level 18</title>" not in page
+    assert "level 39" in page
+
+
+@pytest.mark.parametrize("drawn", [(), ("a",)], ids=["plain", "drawn"])
+def test_what_explains_a_row_unfolds_and_the_first_is_open(drawn: tuple[str, ...]) -> None:
+    told = ((("what", "It <moves>."), ("fix", "Hold it.")), (), (("where", "here"),))
+    table = Table("t", "T", (Column("a", "A"),), (("x",), ("y",), ("z",)), drawn=drawn, details=told)
+    reader = read(report_of(table))
+    assert [one for tag, one in reader.tags if tag == "details"] == [{"open": None}, {}]
+    assert "It <moves>.\nfixHold it." in "".join(reader.text)
+    assert "more\nwherehere" in "".join(reader.text)

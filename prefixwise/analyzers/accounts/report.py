@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from prefixwise.analyzers.accounts.chain import ACCOUNTS, CACHED, FIRST_SEEN, INTERACTION, UNSTABLE
 from prefixwise.analyzers.accounts.fixed import MOST_REPAIRS, Fixed, Gain
 from prefixwise.analyzers.accounts.totals import AccountTotals
-from prefixwise.core.report import Block, Cell, Column, Table, Unit, Waterfall
+from prefixwise.analyzers.group_names import group_name
+from prefixwise.core.excerpt import Excerpts
+from prefixwise.core.finding import Finding
+from prefixwise.core.report import Block, Cell, Column, Details, Table, Unit, Waterfall
 
 _MOST_GROUPS = 20
 NAMES = {
@@ -37,12 +40,14 @@ MEANINGS = {
 }
 
 
-def account_blocks(totals: AccountTotals) -> Iterator[Block]:
-    """Yield the accounts as a table, as a waterfall, and by group."""
+def account_blocks(
+    totals: AccountTotals, excerpts: Excerpts = Excerpts.MASKED, *, brief: bool = False
+) -> Iterator[Block]:
+    """Yield the accounts as a table, as a waterfall, and by group: in brief where nobody asked for groups."""
     yield _table(totals)
     yield waterfall(totals)
     for field in totals.by:
-        yield _groups(field, totals)
+        yield _groups(field, totals, excerpts, brief=brief)
 
 
 def _table(totals: AccountTotals) -> Table:
@@ -68,7 +73,7 @@ def _table(totals: AccountTotals) -> Table:
         note += " Worth: what reading them from the cache saves, or would have saved, at list price."
     if not totals.has_fixes:
         note += " --fixes tells what of the new tokens is only unstable text."
-    return Table("accounts", "Where the prompt tokens went", tuple(columns), tuple(rows), note)
+    return Table("accounts", "Where the prompt tokens went", tuple(columns), tuple(rows), note, ("share",))
 
 
 def waterfall(totals: AccountTotals) -> Waterfall:
@@ -100,7 +105,7 @@ def waterfall(totals: AccountTotals) -> Waterfall:
     )
 
 
-def _groups(field: str, totals: AccountTotals) -> Table:
+def _groups(field: str, totals: AccountTotals, excerpts: Excerpts, *, brief: bool) -> Table:
     used = [account for account in ACCOUNTS if account == CACHED or totals.tokens(account)]
     columns = (
         Column(field, field),
@@ -110,7 +115,7 @@ def _groups(field: str, totals: AccountTotals) -> Table:
     groups = totals.by[field]
     rows = tuple(
         (
-            group.name,
+            group_name(field, group.number, group.name, excerpts),
             group.prompt_tokens,
             *(group.tokens[account] / group.prompt_tokens if group.prompt_tokens else None for account in used),
         )
@@ -118,7 +123,7 @@ def _groups(field: str, totals: AccountTotals) -> Table:
     )
     left = len(groups) - _MOST_GROUPS
     note = f"{left:,} more with fewer tokens." if left > 0 else ""
-    return Table(f"accounts_by_{field}", f"Where they went, by {field}", columns, rows, note)
+    return Table(f"accounts_by_{field}", f"Where they went, by {field}", columns, rows, note, tuple(used), brief=brief)
 
 
 def fix_blocks(fixed: Fixed) -> Iterator[Block]:
@@ -128,25 +133,40 @@ def fix_blocks(fixed: Fixed) -> Iterator[Block]:
     has_usd = fixed.saved_usd is not None
     columns = (
         Column("rule", "fix"),
-        Column("at", "first seen at"),
-        Column("requests", "requests", Unit.COUNT),
-        Column("saved_tokens", "saves", Unit.TOKENS),
+        Column("saved_tokens", "saves tokens", Unit.TOKENS),
         *([Column("saved_usd", "worth", Unit.USD)] if has_usd else []),
         Column("hit_rate", "hit rate", Unit.RATE),
+        Column("requests", "requests", Unit.COUNT),
+        Column("at", "first seen at"),
     )
     rows = [_gain(gain, has_usd) for gain in fixed.gains]
     if fixed.interaction:
-        rows.append(("interaction", None, None, fixed.interaction, *([None] if has_usd else []), None))
+        rows.append(("interaction", fixed.interaction, *([None] if has_usd else []), None, None, None))
     money = [fixed.saved_usd] if has_usd else []
-    rows.append(("all together", None, None, fixed.saved_tokens, *money, fixed.after.hit_rate))
-    yield Table("fixes", "What each fix would save", columns, tuple(rows), _fix_note(fixed))
+    rows.append(("all together", fixed.saved_tokens, *money, fixed.after.hit_rate, None, None))
+    told = [_told(gain.finding) for gain in fixed.gains]
+    told += [()] * (len(rows) - len(told))
+    title = "What to change first, and what it saves"
+    yield Table("fixes", title, columns, tuple(rows), _fix_note(fixed), ("saved_tokens",), tuple(told))
+
+
+def _told(finding: Finding) -> Details:
+    """Return what is wrong, where, and how to mend it."""
+    field = [] if finding.field is None else [finding.field or "the whole body"]
+    at = [] if finding.char_offset is None else [f"character {finding.char_offset:,}"]
+    told = [("what", finding.message)]
+    told += [("fix", finding.fix.summary)] if finding.fix.summary else []
+    told.append(("where", ", ".join((finding.place, *field, *at))))
+    told += [("was", finding.from_text)] if finding.from_text else []
+    told += [("became", finding.to_text)] if finding.to_text else []
+    return (*told, *(("why", fact) for fact in finding.evidence))
 
 
 def _gain(gain: Gain, has_usd: bool) -> tuple[Cell, ...]:
     finding, rate = gain.finding, gain.count.hit_rate
     money = [gain.saved_usd] if has_usd else []
     behind = " *" if gain.behind else ""
-    return (f"{finding.rule} ({finding.code}){behind}", finding.place, gain.requests, gain.saved_tokens, *money, rate)
+    return (f"{finding.rule} ({finding.code}){behind}", gain.saved_tokens, *money, rate, gain.requests, finding.place)
 
 
 def _fix_note(fixed: Fixed) -> str:

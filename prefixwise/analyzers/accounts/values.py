@@ -8,6 +8,8 @@ from prefixwise.analyzers.accounts.accounted import Accounted
 from prefixwise.analyzers.accounts.fixed import Fixed, Gain
 from prefixwise.analyzers.accounts.prefill import PrefillTime
 from prefixwise.analyzers.accounts.totals import GroupAccounts, Sum
+from prefixwise.analyzers.group_names import group_name
+from prefixwise.core.excerpt import Excerpts
 
 
 class FixValue(msgspec.Struct, frozen=True):
@@ -52,8 +54,8 @@ class AccountValues(msgspec.Struct, frozen=True):
     fixes: FixValues | None
 
 
-def account_values(found: Accounted) -> AccountValues:
-    """Return the values of accounts."""
+def account_values(found: Accounted, excerpts: Excerpts) -> AccountValues:
+    """Return the values of accounts; names of families show as much of prompts as `excerpts` allows."""
     totals = found.totals
     seconds = None if found.prefill is None else found.prefill.seconds
     return AccountValues(
@@ -63,10 +65,14 @@ def account_values(found: Accounted) -> AccountValues:
         totals.sums,
         totals.unexplained,
         totals.unreported,
-        totals.by,
+        {field: tuple(_named(field, group, excerpts) for group in groups) for field, groups in totals.by.items()},
         found.prefill,
         None if found.fixed is None else _fixes(found.fixed, seconds),
     )
+
+
+def _named(field: str, group: GroupAccounts, excerpts: Excerpts) -> GroupAccounts:
+    return msgspec.structs.replace(group, name=group_name(field, group.number, group.name, excerpts))
 
 
 def _fixes(fixed: Fixed, seconds: float | None) -> FixValues:

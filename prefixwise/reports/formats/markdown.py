@@ -24,6 +24,7 @@ from prefixwise.core.report import (
 from prefixwise.core.report import Waterfall as WaterfallBlock
 from prefixwise.reports import charts
 from prefixwise.reports import finding_words as words
+from prefixwise.reports.brief import briefly
 from prefixwise.reports.comment import fitting
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.numbers import show, signed
@@ -87,15 +88,32 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, WaterfallBlock):
         return [_waterfall(block)]
     if isinstance(block, Tree):
-        return [_tree(block)]
-    table = as_table(block)
+        few, left_out = briefly(block)
+        return [_tree(few), *([left_out] if left_out else [])]
+    table, left_out = as_table(block), ""
+    if isinstance(table, Table):
+        table, left_out = briefly(table)
     if not isinstance(table, Table):
         raise TypeError(f"no way to write {type(block).__name__}")
     right = [isinstance(block, Series) or column.unit is not Unit.TEXT for column in table.columns]
     rows = [
         [escape(show(cell, column.unit)) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
     ]
-    return [_pipes([escape(column.title) for column in table.columns], right, rows)]
+    pipes = _pipes([escape(column.title) for column in table.columns], right, rows)
+    return [pipes, *_unfolding(table), *([left_out] if left_out else [])]
+
+
+def _unfolding(table: Table) -> list[str]:
+    """Return what explains the rows as a list; all but its first line is folded away."""
+    items = []
+    for row, told in zip(table.rows, table.details, strict=False):
+        if told:
+            first, *more = (f"{escape(label)}: {escape(text)}" for label, text in told)
+            first = first.removeprefix("what: ")
+            items.append(f"- **{escape(show(row[0]))}** {first}")
+            folded = [f"  - {line}" for line in more]
+            items += ["  <details><summary>details</summary>", "", *folded, "", "  </details>"] if folded else []
+    return ["\n".join(items)] if items else []
 
 
 def _page(markdown: str) -> Iterator[str]:

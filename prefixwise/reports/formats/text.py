@@ -27,6 +27,7 @@ from prefixwise.core.report import (
 )
 from prefixwise.core.report import Cell as Value
 from prefixwise.reports import charts
+from prefixwise.reports.brief import briefly, drawn_values
 from prefixwise.reports.finding_layout import finding_lines
 from prefixwise.reports.format import FORMATS, Format
 from prefixwise.reports.layout import GAP, Cell, Hanging, Head, grid, nothing, prose
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _UNLIMITED = 1_000_000
 _NARROWEST = 40
 _BAR = 40
+_TREE_BAR = 8
 _POINTS = 12
 _INPUTS = 6
 """Inputs that are listed one by one."""
@@ -117,22 +119,26 @@ def _table(block: Table | Matrix, width: int | None) -> list[RenderableType]:
     table = as_table(block)
     if table is None or not table.rows:
         return [nothing("no rows")]
-    rows = [_shown(row, table.columns) for row in table.rows]
-    return [grid([_head(column) for column in table.columns], rows, width)]
+    few, left_out = briefly(table)
+    rows = [_shown(row, table.columns) for row in few.rows]
+    more = [nothing(left_out)] if left_out else []
+    return [grid([_head(column) for column in table.columns], rows, width), *more]
 
 
 def _tree(block: Tree, width: int | None) -> list[RenderableType]:
     if not block.rows:
         return [nothing("no rows")]
-    depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
-    rows: list[list[Cell]] = [
-        [
-            Hanging(guide, show(label)),
-            *(show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True)),
-        ]
-        for guide, (_, label, *cells) in zip(charts.guides(depths), block.rows, strict=True)
-    ]
-    return [grid([Head(""), *(_head(column) for column in block.columns)], rows, width)]
+    few, left_out = briefly(block)
+    depths = [depth if isinstance(depth, int) else 0 for depth, *_ in few.rows]
+    values = drawn_values(few)
+    bars = [[charts.bar(value, max(values), _TREE_BAR)] for value in values] or [[] for _ in depths]
+    numbers = [at for at, column in enumerate(block.columns) if not block.brief or column.name not in block.drawn]
+    rows: list[list[Cell]] = []
+    for guide, bar, (_, label, *cells) in zip(charts.guides(depths), bars, few.rows, strict=True):
+        shown = [show(cells[at], block.columns[at].unit) for at in numbers]
+        rows.append([Hanging(guide, show(label)), *bar, *shown])
+    heads = [Head(""), *([Head("", fixed=True)] if values else []), *(_head(block.columns[at]) for at in numbers)]
+    return [grid(heads, rows, width), *([nothing(left_out)] if left_out else [])]
 
 
 def _waterfall(block: Waterfall, width: int | None) -> list[RenderableType]:
@@ -175,6 +181,8 @@ def _series(block: Series, width: int | None) -> list[RenderableType]:
         ends = [show(edge(known), column.unit) if known else show(None) for edge in (min, max)]
         sparks.append([visible(column.title), charts.sparkline(values, _BAR), *ends])
     heads = [Head(""), Head("", fixed=True), Head("least", right=True), Head("most", right=True)]
+    if block.brief:
+        return [grid(heads, sparks, width)]
     indexes = charts.sample(len(block.points), _POINTS)
     table = as_table(block)
     if table is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -22,7 +24,9 @@ from prefixwise.core.report import (
     Waterfall,
 )
 from prefixwise.reports import charts as drawn_in_text
+from prefixwise.reports.brief import drawn_values
 from prefixwise.reports.html import charts
+from prefixwise.reports.html.icicle import Bar, icicle
 from prefixwise.reports.numbers import show, signed
 from prefixwise.reports.pages import INLINE, page_pieces
 from prefixwise.reports.tables import as_table
@@ -53,7 +57,9 @@ def _shown(block: Block) -> dict[str, Any]:
         return _table(_histogram(block))
     if isinstance(block, Series):
         return _series(block)
-    return _table(_tree(block) if isinstance(block, Tree) else _plain(block))
+    if isinstance(block, Tree):
+        return _tree(block)
+    return _drawn_table(block) if isinstance(block, Table) else _table(_plain(block))
 
 
 def page_view(markdown: str) -> Iterator[dict[str, Any]]:
@@ -75,7 +81,7 @@ def _inline(text: str) -> list[tuple[str, str]]:
 
 def _table(content: tuple[Sequence[Head], Sequence[Sequence[Any]]]) -> dict[str, Any]:
     heads, rows = content
-    return {"kind": "table", "heads": heads, "rows": rows}
+    return {"kind": "table", "heads": heads, "rows": rows, "details": (), "legend": (), "opened": False}
 
 
 def _plain(block: Table | Matrix) -> tuple[list[Head], list[list[str]]]:
@@ -86,13 +92,61 @@ def _plain(block: Table | Matrix) -> tuple[list[Head], list[list[str]]]:
     return [*map(_head, table.columns)], rows
 
 
-def _tree(block: Tree) -> tuple[list[Head], list[list[Any]]]:
+def _drawn_table(block: Table) -> dict[str, Any]:
+    """Return a table; where it says what is to be drawn, with a bar in each row: a value's, or of several parts."""
+    heads, rows = _plain(block)
+    at = [number for number, column in enumerate(block.columns) if column.name in block.drawn]
+    if not at:
+        return _table((heads, rows)) | {"details": block.details, "opened": True}
+    values = [[_number(row[number]) for number in at] for row in block.rows]
+    legend = []
+    if len(at) == 1:
+        top = max((value for (value,) in values), default=0.0)
+        bars = [charts.bar(value, top) for (value,) in values]
+    else:
+        letters = [ascii_lowercase[number % len(ascii_lowercase)] for number in range(len(at))]
+        bars = [charts.parts(shares, letters) for shares in values]
+        legend = [(letter, block.columns[number].title) for letter, number in zip(letters, at, strict=True)]
+    behind = at[0] + 1 if len(at) == 1 else 1
+    for row, bar in zip(rows, bars, strict=True):
+        row.insert(behind, bar)
+    heads.insert(behind, Head(""))
+    return _table((heads, rows)) | {"details": block.details, "legend": legend, "opened": True}
+
+
+def _tree(block: Tree) -> dict[str, Any]:
+    """Return a tree as a table; where it says what is to be drawn of it, with a picture in which rows have numbers."""
     depths = [depth if isinstance(depth, int) else 0 for depth, *_ in block.rows]
+    values = drawn_values(block)
     rows = []
-    for guide, (_, label, *cells) in zip(drawn_in_text.guides(depths), block.rows, strict=True):
-        numbers = [show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True)]
-        rows.append([Markup('<span class="guide">{}</span>{}').format(guide, show(label)), *numbers])
-    return [Head(""), *map(_head, block.columns)], rows
+    for number, (guide, (_, label, *cells)) in enumerate(
+        zip(drawn_in_text.guides(depths), block.rows, strict=True), start=1
+    ):
+        shown = [show(cell, column.unit) for cell, column in zip(cells, block.columns, strict=True)]
+        first = [str(number)] if values else []
+        rows.append([*first, Markup('<span class="guide">{}</span>{}').format(guide, show(label)), *shown])
+    heads = [*([Head("no.", number=True)] if values else []), Head(""), *map(_head, block.columns)]
+    if not values:
+        return _table((heads, rows)) | {"details": block.details}
+    at = next((number for number, column in enumerate(block.columns, 2) if column.name == block.marked), None)
+    own = drawn_values(block, 1) or [0.0] * len(values)
+    bars = []
+    for number, (depth, row, value, part) in enumerate(zip(depths, block.rows, values, own, strict=True), start=1):
+        mark = show(row[at]) if at is not None and row[at] else ""
+        label = f"{number} ✗ {mark}: {show(row[1])}" if mark else f"{number}  {show(row[1])}"
+        bars.append(Bar(depth, label, value, part, bool(mark)))
+    return {
+        "kind": "picture",
+        "chart": icicle(bars),
+        "heads": heads,
+        "rows": rows,
+        "details": block.details,
+        "marked": any(bar.marked for bar in bars),
+    }
+
+
+def _number(cell: Any) -> float:
+    return float(cell) if isinstance(cell, int | float) else 0.0
 
 
 def _waterfall(block: Waterfall) -> tuple[list[Head], list[list[Any]]]:
@@ -121,7 +175,30 @@ def _series(block: Series) -> dict[str, Any]:
     rows = [[show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
     names = [column.title for column, _ in block.lines]
     chart = charts.lines(block.points, [values for _, values in block.lines])
-    return {"kind": "series", "chart": chart, "names": names, "heads": heads, "rows": rows}
+    return {
+        "kind": "series",
+        "chart": chart,
+        "names": names,
+        "heads": heads,
+        "rows": rows,
+        "scale": _scale(block),
+        "folded": block.brief,
+    }
+
+
+def _scale(block: Series) -> tuple[str, str, str, str] | None:
+    """Return what the ends of the axes stand for, y before x; None where the lines are of several units."""
+    units = {column.unit for column, _ in block.lines}
+    known = [value for _, values in block.lines for value in values if value is not None and isfinite(value)]
+    if len(units) != 1 or not known or not block.points:
+        return None
+    unit = units.pop()
+    return (
+        show(min(0.0, *known), unit),
+        show(max(known), unit),
+        show(min(block.points), block.x.unit),
+        show(max(block.points), block.x.unit),
+    )
 
 
 def _head(column: Column) -> Head:

@@ -9,6 +9,10 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 _WIDTH, _HEIGHT = 640, 200
+PARTS = 10
+"""Kinds of parts that the style tells apart."""
+_LETTER = 5
+"""Percent of a bar that a letter needs."""
 _COLOURS = 6
 """Kinds of lines that the style tells apart."""
 
@@ -17,6 +21,20 @@ def bar(value: float, top: float) -> Markup:
     """Return a bar on a scale from 0 to `top`, at least a sliver for anything above zero."""
     share = min(1.0, value / top) * 100 if value > 0 and top > 0 else 0.0
     return _svg([(0.0, max(share, 0.5) if share else 0.0, "total")])
+
+
+def parts(shares: Sequence[float], letters: Sequence[str]) -> Markup:
+    """Return parts of one bar, each a share of the whole and with its letter where there is room for it."""
+    drawn, left = [], 0.0
+    for number, (share, letter) in enumerate(zip(shares, letters, strict=True)):
+        width = 100 * min(1.0, max(0.0, _finite(share)))
+        if not width:
+            continue
+        drawn.append(f'<rect class="p{number % PARTS}" x="{left:.2f}%" width="{width:.2f}%" height="16"/>')
+        if width >= _LETTER:
+            drawn.append(f'<text class="t{number % PARTS}" x="{left + width / 2:.2f}%" y="12">{letter}</text>')
+        left += width
+    return Markup(f'<svg class="parts" width="240" height="16" aria-hidden="true">{"".join(drawn)}</svg>')  # noqa: S704 - numbers and letters
 
 
 def floating_bars(start: float, steps: Sequence[float], end: float) -> list[Markup]:
