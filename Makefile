@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs bench cases clean
+.PHONY: help demo test check format docs bench cases reproduce clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -69,6 +69,9 @@ CASES ?= fixtures/cases
 
 cases: $(VENV)/.dev  ## Grade lint on labelled logs and sources; others with CASES=FOLDER
 	$(RUN) -m benchmarks.cases $(CASES)
+
+reproduce: $(VENV)/.dev  ## Simulate what the statistics of `bench ttft` promise; writes docs/bench-statistics.md
+	$(RUN) -m benchmarks.reproduce
 
 clean:  ## Remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

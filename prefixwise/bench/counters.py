@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from prefixwise.bench.server_times import ServerTime, server_time_table, server_times
 from prefixwise.clients.endpoint import Endpoint
 from prefixwise.clients.prometheus import Page, fetch_page
 from prefixwise.core.errors import UserError
@@ -76,6 +77,7 @@ class CounterCheck(msgspec.Struct, frozen=True, kw_only=True):
         exclusive: Whether the server computed the prompts of this run and no others; None where that is not known.
         agrees: Whether it counts as many cached tokens as the answers say; None where one of them does not say.
         hit_rate: By the counters.
+        times: What its histograms of times counted, where it has them.
     """
 
     pages: tuple[str, ...]
@@ -86,6 +88,7 @@ class CounterCheck(msgspec.Struct, frozen=True, kw_only=True):
     exclusive: bool | None
     agrees: bool | None
     hit_rate: float | None
+    times: tuple[ServerTime, ...] = ()
 
 
 class Told(NamedTuple):
@@ -190,6 +193,7 @@ def compare(pages: Sequence[str], before: Sequence[Page], after: Sequence[Page],
         exclusive=None if prompt is None or answers.prompt is None else prompt == answers.prompt,
         agrees=None if hits is None or answers.cached is None else hits == answers.cached,
         hit_rate=hits / looked_up if hits is not None and looked_up else None,
+        times=() if reset else server_times(before, after),
     )
 
 
@@ -251,7 +255,8 @@ def counter_blocks(found: CounterCheck | None) -> tuple[Block, ...]:
         (one.system, _WORDS[one.what], one.name, one.tokens, said.get(one.what) if one.system in _SERVING else None)
         for one in found.counters
     )
-    return (Table("counters", "The server's own counters", columns, rows, f"Read from {', '.join(found.pages)}."),)
+    counted = Table("counters", "The server's own counters", columns, rows, f"Read from {', '.join(found.pages)}.")
+    return (counted, server_time_table(found.times)) if found.times else (counted,)
 
 
 def counter_notes(found: CounterCheck | None) -> tuple[str, ...]:

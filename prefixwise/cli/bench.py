@@ -48,7 +48,7 @@ def ttft(
         ),
     ] = None,
     items: Annotated[
-        int | None, typer.Option("--items", metavar="N", help="Pairs of each length (default 30).", min=1)
+        int | None, typer.Option("--items", metavar="N", help="Pairs of each length (default 30, quick 20).", min=1)
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Warm requests of a pair.", min=1, max=3)] = 1,
     controls: Annotated[
@@ -67,7 +67,7 @@ def ttft(
         int, typer.Option("--block", metavar="N", help="Tokens of a block of the server's cache.", min=1)
     ] = 1,
     quick: Annotated[
-        bool, typer.Option("--quick", help="128, 256 and 512 tokens, and no more pairs than it takes.")
+        bool, typer.Option("--quick", help="128, 256 and 512 tokens, and at most 20 pairs of each: a first look.")
     ] = False,
     adaptive: Annotated[bool, typer.Option("--adaptive", help="Stop when the interval is 5 % to each side.")] = False,
     request: Annotated[
@@ -90,7 +90,7 @@ def ttft(
             "--run-id", metavar="NAME", help="Make the same prompts as another run (the cache may hold them)."
         ),
     ] = "",
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of orders.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order of requests.")] = 0,
     require: o.Require = None,
     budget: Annotated[
         float | None, typer.Option("--budget", metavar="USD", help="Do not begin a run that may cost more.")

@@ -30,6 +30,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         finish: Why it ended; `status`: of HTTP; `error`: what the server said went wrong, '' for nothing.
         failure: Why there is no complete answer, None where there is one.
         id: The answer's, or the request's at the vendor.
+        server_s: Seconds that the server says it took to the first token, None where it does not say.
         reads: How many times bytes arrived; `exchanges`: how many the connection had seen, this one too.
     """
 
@@ -50,6 +51,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     reads: int = 0
     exchanges: int = 1
     headers: dict[str, str] = {}
+    server_s: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -83,6 +85,7 @@ class _Stream:
         self.first_output: int | None = None
         self.finish = self.error = self.id = ""
         self.ended = False
+        self.server_s: float | None = None
 
     def take(self, data: bytes, at: int) -> None:
         """Take bytes of the body."""
@@ -114,6 +117,7 @@ class _Stream:
         self.finish = part.finish or self.finish
         self.error = part.error or self.error
         self.id = part.id or self.id
+        self.server_s = self.server_s if part.server_s is None else part.server_s
         self.ended = self.ended or part.last
 
     def close(self, exchanged: Exchanged) -> None:
@@ -214,6 +218,7 @@ def answer_of(recording: Recording, protocol: Protocol, *, stream: bool = True) 
         reads=seen.reads,
         exchanges=recording.exchanges,
         headers=seen.fields,
+        server_s=collected.server_s,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import StrEnum
@@ -42,6 +43,8 @@ class Part(NamedTuple):
         error: What the server says went wrong in the middle of an answer.
         last: Whether nothing comes after it.
         id: The answer's id.
+        server_s: Seconds that the server says it took from taking the request to its first token; None where it does
+            not say.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -50,6 +53,7 @@ class Part(NamedTuple):
     error: str = ""
     last: bool = False
     id: str = ""
+    server_s: float | None = None
 
 
 class Cold(StrEnum):
@@ -198,6 +202,19 @@ def decoded(text: str | bytes) -> dict[str, Any]:
 def pieces(*given: tuple[Output, Any]) -> tuple[Piece, ...]:
     """Return pieces of what is text and not empty."""
     return tuple(Piece(kind, text) for kind, text in given if isinstance(text, str) and text)
+
+
+def seconds(said: Any, *names: str, unit: float = 1.0) -> float | None:
+    """Return the sum of times in an object; None where one of them is absent or no time.
+
+    Args:
+        said: The object, whatever a server sent in its place.
+        names: Its fields.
+        unit: What one is in seconds.
+    """
+    values = [said.get(name) for name in names] if isinstance(said, dict) else [None]
+    known = [one for one in values if isinstance(one, int | float) and not isinstance(one, bool) and one >= 0]
+    return unit * math.fsum(known) if len(known) == len(values) else None
 
 
 def first_text(content: Any, nonce: str, kind: str = "text") -> Any:

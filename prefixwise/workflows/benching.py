@@ -41,7 +41,8 @@ from prefixwise.corpus.single import read_one
 
 LENGTHS = (1024, 2048, 4096)
 QUICK_LENGTHS = (128, 256, 512)
-QUICK_ITEMS = 30
+QUICK_ITEMS = 20
+ITEMS = 30
 
 
 class TtftAsked(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +96,7 @@ def plan_of(asked: TtftAsked) -> Plan:
     lengths = tuple(sorted(set(asked.lengths))) or (QUICK_LENGTHS if asked.quick else LENGTHS)
     if lengths[0] < 1 or asked.suffix < 1 or asked.block < 1:
         raise UserError("lengths are counts of tokens", "--lengths", "for example 1024,2048,4096")
-    items = asked.items or QUICK_ITEMS
+    items = asked.items or (QUICK_ITEMS if asked.quick else ITEMS)
     try:
         design = Design(items, asked.repeats, asked.controls, max(8, asked.repeats))
     except ValueError:
@@ -113,6 +114,7 @@ def plan_of(asked: TtftAsked) -> Plan:
         block=asked.block,
         seed=asked.seed,
         adaptive=asked.adaptive or asked.quick,
+        quick=asked.quick,
         request=asked.request,
         version=__version__,
     )

@@ -36,6 +36,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         block: Tokens of a block of the server's cache, for what a warm request should find there.
         seed: Of orders and texts.
         adaptive: Whether the run stops when it knows enough.
+        quick: Whether it is a quick run: short prompts and few pairs.
         request: The user's own request whose beginning all prompts have, as `FILE#N`; '' for made-up texts.
         around: Its tokens by our own count.
     """
@@ -52,6 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     block: int = 1
     seed: int = 0
     adaptive: bool = False
+    quick: bool = False
     request: str = ""
     around: int = 0
     version: str = ""
@@ -66,6 +68,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         order: Number of the request in the run; `at`: when it was sent, since the run began.
         ttft, ttfo: To the first token, and to the first that is no reasoning; `total`: to the last byte.
         prompt, cached, output: Tokens that the server counted.
+        server: To the first token by the server's own clock, where it says.
         expected: Cached tokens that it should count in a warm request.
         opened: Whether a connection was opened for it.
         reads: How many times bytes arrived.
@@ -82,6 +85,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ttft: float | None = None
     ttfo: float | None = None
     total: float | None = None
+    server: float | None = None
     prompt: int | None = None
     cached: int | None = None
     output: int | None = None

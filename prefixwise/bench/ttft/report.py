@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from prefixwise.bench.counters import counter_blocks, counter_notes
 from prefixwise.bench.spread_of_times import ttft_histogram
+from prefixwise.bench.ttft.inside import Inside
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.pairing import cause
 from prefixwise.bench.ttft.plan import Row
@@ -37,7 +38,7 @@ def ttft_report(found: TtftResult, rows: Sequence[Row], requirements: Sequence[R
         schema=BENCH_TTFT.schema,
         schema_version=BENCH_TTFT.version,
         command="bench ttft",
-        title=f"{verdict}: {found.plan.model} at {found.plan.target}",
+        title=f"{verdict}{' (quick run)' if found.plan.quick else ''}: {found.plan.model} at {found.plan.target}",
         blocks=tuple(_blocks(found, rows)),
         values=found,
         notes=tuple(_notes(found)),
@@ -48,8 +49,12 @@ def ttft_report(found: TtftResult, rows: Sequence[Row], requirements: Sequence[R
 
 
 def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
-    yield Text("verdict", (f"{found.judged.reason[0].upper()}{found.judged.reason[1:]}.", *_costs(found)))
+    yield Text(
+        "verdict",
+        (f"{found.judged.reason[0].upper()}{found.judged.reason[1:]}.", *_costs(found), *_inside(found.inside)),
+    )
     yield _speedups(found.lengths)
+    yield _beside(found.lengths)
     if len(found.lengths) > 1:
         yield _growth(found.lengths)
     told = found.reported and any(row.label in (Label.WARM_OK, Label.PARTIAL) for row in rows)
@@ -62,6 +67,8 @@ def _blocks(found: TtftResult, rows: Sequence[Row]) -> Iterator[Block]:
         ]
         if len(times) > 1:
             yield ttft_histogram(name, f"{name.capitalize()} requests at {longest:,} tokens", times)
+    if any(one.inside_cold or one.inside_warm for one in found.lengths):
+        yield _places(found.lengths)
     yield _requests(found.lengths)
     yield from counter_blocks(found.counters)
 
@@ -77,8 +84,42 @@ def _costs(found: TtftResult) -> Iterator[str]:
 
 
 def _ms(slope: Slope) -> str:
-    between = f" [{slope.interval.low:.3g}, {slope.interval.high:.3g}]" if slope.interval else ""
-    return f"{slope.ms_per_1000:.3g} ms{between}"
+    between = f" [{_plain(slope.interval.low)}, {_plain(slope.interval.high)}]" if slope.interval else ""
+    return f"{_plain(slope.ms_per_1000)} ms{between}"
+
+
+def _plain(value: float) -> str:
+    """Return a number with three digits that say something, and never with an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 0.01 else f"{value:.2f}"
+
+
+def _inside(found: Inside | None) -> Iterator[str]:
+    if found is None:
+        return
+    by = "its own clock" if found.source == "answers" else "the mean of its histogram"
+    line = f"{found.share:.1%} of the time to first token passes inside the server, by {by}"
+    means = f"{_plain(1000 * found.server_s)} of {_plain(1000 * found.ttft_s)} ms on average"
+    rest = "" if found.outside_s is None else f", {_plain(1000 * found.outside_s)} ms of most requests,"
+    yield f"{line} ({means}); the rest{rest} is HTTP, network and client."
+
+
+def _places(lengths: Sequence[LengthResult]) -> Table:
+    columns = (
+        Column("length", "shared tokens", Unit.TOKENS),
+        Column("arm", "sent as"),
+        Column("requests", "requests", Unit.COUNT),
+        Column("ttft", "mean TTFT", Unit.SECONDS),
+        Column("server", "in the server", Unit.SECONDS),
+        Column("share", "share", Unit.RATE),
+        Column("outside", "outside (median)", Unit.SECONDS),
+    )
+    rows = tuple(
+        (one.length, arm, found.requests, found.ttft_s, found.server_s, found.share, found.outside_s)
+        for one in lengths
+        for arm, found in (("cold", one.inside_cold), ("warm", one.inside_warm))
+        if found is not None
+    )
+    return Table("inside", "How much of it is the server", columns, rows, "By the server's own clock, in its answers.")
 
 
 def _speedups(lengths: Sequence[LengthResult]) -> Table:
@@ -89,11 +130,7 @@ def _speedups(lengths: Sequence[LengthResult]) -> Table:
         Column("warm", "warm", Unit.SECONDS),
         Column("speedup", "speed-up"),
         Column("interval", "95 % interval"),
-        Column("centre", "Hodges-Lehmann"),
         Column("saved", "saved", Unit.SECONDS),
-        Column("share", "of TTFT", Unit.RATE),
-        Column("noise", "cold differs by", Unit.RATE),
-        Column("verdict", "verdict"),
     )
     rows = []
     for one in lengths:
@@ -106,15 +143,36 @@ def _speedups(lengths: Sequence[LengthResult]) -> Table:
                 one.warm.median,
                 f"{made.speedup:.2f}" if made else None,
                 _between(made.interval) if made else None,
-                f"{made.centre:.2f} {_between(made.centre_interval) or ''}".rstrip() if made else None,
                 made.saved_s if made else None,
-                made.saved_percent / 100 if made else None,
-                one.noise,
-                one.judged.verdict.value,
             )
         )
     note = "Times are medians from the first byte sent to the first token; speed-ups are medians over pairs."
     return Table("speedups", "Cold against warm", columns, tuple(rows), note)
+
+
+def _beside(lengths: Sequence[LengthResult]) -> Table:
+    columns = (
+        Column("length", "shared tokens", Unit.TOKENS),
+        Column("share", "saved of cold", Unit.RATE),
+        Column("centre", "by Hodges-Lehmann"),
+        Column("noise", "noise", Unit.RATE),
+        Column("verdict", "verdict"),
+    )
+    rows = tuple(
+        (
+            one.length,
+            one.estimate.saved_percent / 100 if one.estimate else None,
+            f"{one.estimate.centre:.2f} {_between(one.estimate.centre_interval) or ''}".rstrip()
+            if one.estimate
+            else None,
+            one.noise,
+            one.judged.verdict.value,
+        )
+        for one in lengths
+    )
+    return Table(
+        "beside", "What stands beside it", columns, rows, "Noise is by how much cold requests differ from each other."
+    )
 
 
 def _between(interval: Interval | None) -> str | None:
@@ -154,6 +212,8 @@ def _notes(found: TtftResult) -> Iterator[str]:
         yield "the server does not count cached tokens: that cold was cold and warm was warm is not verified"
     if not found.counted:
         yield "the server does not count prompt tokens: lengths are words, and what is around them is not known"
+    if found.plan.adaptive:
+        yield "the run could stop at several looks: intervals are wider, so that all looks together err in 5 % of runs"
     if len(found.lengths) == 1 and not found.plan.request:
         yield "one length is a demonstration: run three to see whether more is saved where more is cached"
     left = {

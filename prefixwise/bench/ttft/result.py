@@ -11,6 +11,7 @@ import msgspec
 
 from prefixwise.bench.counters import CounterCheck
 from prefixwise.bench.ttft.estimate import Estimate, Pair, controls_agree, estimate, noise_floor
+from prefixwise.bench.ttft.inside import Inside, inside, inside_by_metrics
 from prefixwise.bench.ttft.labels import Label
 from prefixwise.bench.ttft.looks import LOOKS
 from prefixwise.bench.ttft.pairing import cause, control_pairs, pairs_of
@@ -42,6 +43,7 @@ class LengthResult(msgspec.Struct, frozen=True, kw_only=True):
         labels: How many requests turned out to be what, by arm and label.
         left_out: How many requests were left out, by cause.
         judged: The verdict.
+        inside_cold, inside_warm: How much of their times passes inside the server; None where it does not say.
         pairs: The times that the estimate rests on, so that two runs can be compared by their result files.
     """
 
@@ -53,6 +55,8 @@ class LengthResult(msgspec.Struct, frozen=True, kw_only=True):
     labels: dict[str, dict[str, int]]
     left_out: dict[str, int]
     judged: Judged
+    inside_cold: Inside | None = None
+    inside_warm: Inside | None = None
     pairs: tuple[Pair, ...] = ()
 
 
@@ -75,6 +79,7 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
         grows: Whether more is saved where more is cached; None with one length.
         judged: The verdict on the whole run.
         counters: The server's own counters around the last sitting, where they were read.
+        inside: How much of all times to first token passes inside the server; None where that is not known.
     """
 
     plan: Plan
@@ -86,6 +91,7 @@ class TtftResult(msgspec.Struct, frozen=True, kw_only=True):
     grows: bool | None
     judged: Judged
     counters: CounterCheck | None = None
+    inside: Inside | None = None
 
 
 def result(plan: Plan, rows: Sequence[Row], counters: CounterCheck | None = None) -> TtftResult:
@@ -106,6 +112,7 @@ def result(plan: Plan, rows: Sequence[Row], counters: CounterCheck | None = None
         grows=None if len(saved) < 2 else all(b > a for a, b in pairwise(saved)),
         judged=_whole(lengths),
         counters=counters,
+        inside=inside(counted) or inside_by_metrics(rows, counters),
     )
 
 
@@ -127,15 +134,18 @@ def _length(plan: Plan, rows: Sequence[Row], length: int, told: bool) -> LengthR
     )
     causes = Counter(one for row in own if (one := cause(row, reported=told)) is not None)
     used = [row for row in own if cause(row, reported=told) is None]
+    cold, warm = ([row for row in used if (row.arm is Arm.WARM) is reads] for reads in (False, True))
     return LengthResult(
         length=length,
-        cold=_spread([row for row in used if row.arm is not Arm.WARM]),
-        warm=_spread([row for row in used if row.arm is Arm.WARM]),
+        cold=_spread(cold),
+        warm=_spread(warm),
         estimate=found,
         noise=noise,
         labels={arm.value: {label.value: n for label, n in sorted(count(by_arm[arm]).items())} for arm in Arm},
         left_out={one.value: n for one, n in sorted(causes.items())},
         judged=judge(evidence),
+        inside_cold=inside(cold),
+        inside_warm=inside(warm),
         pairs=tuple(pairs),
     )
 

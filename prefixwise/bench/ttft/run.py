@@ -212,6 +212,7 @@ class TtftRun:
             ttft=answer.ttft,
             ttfo=None if answer.first_output is None else (answer.first_output - answer.sent) / 1e9,
             total=answer.seconds,
+            server=answer.server_s,
             prompt=prompt,
             cached=cached,
             output=usage.output_tokens if usage else None,

@@ -12,8 +12,8 @@ from prefixwise.bench.ttft.estimate import Estimate
 from prefixwise.bench.ttft.labels import Label
 
 EFFECT = 1.05
-"""A speed-up up to this is called none. With nothing going on, an interval lies above it in 0.4 % of runs of 6 pairs,
-in 0.05 % of 20."""
+"""A speed-up up to this is called none. With nothing going on, an interval lies above it in 0.5 % of runs of 6 pairs,
+in 0.2 % of 20 (docs/bench-statistics.md)."""
 
 FEWEST = 6
 """Pairs without which there is no interval at 95 %."""

@@ -1,10 +1,11 @@
-"""llama.cpp's server: no separation of tenants, slots that can be erased one by one."""
+"""llama.cpp's server: no separation of tenants, slots that can be erased one by one, times in the last event."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from prefixwise.clients.protocol import PROTOCOLS, Ask, Body, Cold
+from prefixwise.clients.protocol import PROTOCOLS, Ask, Body, Cold, seconds
 from prefixwise.clients.protocols.openai_chat import OpenAIChat
 
 
@@ -24,6 +25,10 @@ class LlamaCpp(OpenAIChat):
     def extras(self, ask: Ask) -> Body:
         """Return the fields that keep an answer from ending early."""
         return {"ignore_eos": True} if ask.ignore_eos else {}
+
+    def server_time(self, value: Mapping[str, Any]) -> float | None:
+        """Return how long the prompt was computed; waiting for a slot is not in it."""
+        return seconds(value.get("timings"), "prompt_ms", unit=1e-3)
 
 
 PROTOCOLS.add(LlamaCpp.name, LlamaCpp())

@@ -75,6 +75,10 @@ class OpenAIChat(Protocol):
         messages[0] = {**messages[0], "content": first_text(messages[0].get("content"), nonce)}
         return {**body, "messages": messages}
 
+    def server_time(self, value: Mapping[str, Any]) -> float | None:  # noqa: ARG002
+        """Return the seconds that the server says it took to the first token, where it says so in this object."""
+        return None
+
     def part(self, event: Event) -> Part:
         """Return what a chunk says."""
         if event.data.strip() == "[DONE]":
@@ -94,7 +98,7 @@ class OpenAIChat(Protocol):
             found += _pieces_of(choice.get(field) or {})
             finish = choice.get("finish_reason") or finish
         usage = raw if isinstance(value.get("usage"), dict) else b""
-        return Part(tuple(found), usage, finish, id=str(value.get("id") or ""))
+        return Part(tuple(found), usage, finish, id=str(value.get("id") or ""), server_s=self.server_time(value))
 
 
 def _pieces_of(delta: dict[str, Any]) -> Iterator[Piece]:

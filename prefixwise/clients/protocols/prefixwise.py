@@ -1,10 +1,11 @@
-"""The bundled server: salts, a flush, and cached tokens in every usage."""
+"""The bundled server: salts, a flush, cached tokens in every usage, and times by its own clock."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from prefixwise.clients.protocol import PROTOCOLS, Ask, Body, Cold
+from prefixwise.clients.protocol import PROTOCOLS, Ask, Body, Cold, seconds
 from prefixwise.clients.protocols.openai_chat import OpenAIChat
 
 
@@ -27,6 +28,12 @@ class Prefixwise(OpenAIChat):
     def extras(self, ask: Ask) -> Body:
         """Return the fields that keep an answer from ending early."""
         return {"ignore_eos": True} if ask.ignore_eos else {}
+
+    def server_time(self, value: Mapping[str, Any]) -> float | None:
+        """Return queue and prefill of the last event; of several choices, those of the first."""
+        accounts = value.get("prefixwise")
+        first = accounts[0] if isinstance(accounts, list) and accounts else None
+        return seconds(first, "queue_seconds", "prefill_seconds")
 
 
 PROTOCOLS.add(Prefixwise.name, Prefixwise())
