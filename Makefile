@@ -44,11 +44,8 @@ demo: $(VENV)/.base  ## Install into .venv and report on the example logs
 	$(BIN)/prefixwise lint fixtures/logs/desk-clock.jsonl --fail-on never
 	$(BIN)/prefixwise diff 'fixtures/logs/desk-clock.jsonl#0' 'fixtures/logs/desk-clock.jsonl#1'
 
-# One more than there are processors: many tests wait for servers and processes of their own.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-
 test: $(VENV)/.dev $(VOCABULARIES) $(WILD)  ## Install what tests need and run the whole suite
-	$(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
+	$(RUN) -m pytest -q -n auto --dist worksteal
 
 check: $(VENV)/.dev  ## Format, lint, types, layers, generated docs
 	$(BIN)/ruff format --check .
