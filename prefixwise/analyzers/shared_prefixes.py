@@ -46,7 +46,7 @@ def most_shared(corpus: Corpus, most: int, excerpts: Excerpts) -> tuple[SharedPr
     chosen: list[tuple[int, int, int]] = []
     for model, _ in Counter(rows.model).most_common(_MOST_MODELS):  # a model's cache is never another model's
         nodes = [node for node, its_model in zip(rows.node, rows.model, strict=True) if its_model == model]
-        visits = visits_of(rows, nodes, deepest_first)
+        visits = visits_of(rows, model, nodes, deepest_first)
         chosen += [(saved, visits[node], node) for node, saved in _choose(rows, nodes, visits, most)]
     chosen = sorted(chosen, key=lambda found: (-found[0], found[2]))[:most]
     texts = NodeTexts(corpus.index) if corpus.index else None
@@ -68,14 +68,17 @@ def text_after(corpus: Corpus, node: int, depth: int, excerpts: Excerpts) -> str
     return excerpt(NodeTexts(corpus.index).between(node, depth, depth + _SHOWN_TOKENS), excerpts)
 
 
-def visits_of(rows: Rows, nodes: list[int], deepest_first: list[int]) -> array[int]:
-    """Return by node how many of the prompts that end at `nodes` pass it."""
-    visits = array("i", [0]) * len(rows.tree)
+def visits_of(rows: Rows, model: int, nodes: list[int], deepest_first: list[int]) -> array[int]:
+    """Return by node how many of a model's prompts, which end at `nodes`, pass it; counted once for all who ask."""
+    known: array[int] | None = rows.memo.get((visits_of, model, len(rows.tree)))
+    if known is not None:
+        return known
+    visits = rows.memo[visits_of, model, len(rows.tree)] = array("i", [0]) * len(rows.tree)
     for node in nodes:
         visits[node] += 1
     parent = rows.tree.parent
     for node in deepest_first:
-        if parent[node] != ROOT:
+        if visits[node] and parent[node] != ROOT:
             visits[parent[node]] += visits[node]
     return visits
 

@@ -103,15 +103,17 @@ class _Weighed:
         ends = [node for node, its in zip(rows.node, rows.model, strict=True) if its == model and node >= 0]
         deepest_first = tree.by_depth(deepest_first=True)
         self.requests = len(ends)
-        self.visits = visits_of(rows, ends, deepest_first)
+        self.visits = visits_of(rows, model, ends, deepest_first)
         self._tokens = array("q", bytes(8 * len(tree)))
         self._children: dict[int, list[int]] = {}
         root = ROOT
         for node in deepest_first:
+            if not self.visits[node]:
+                continue
             above = tree.parent[node]
             if above == ROOT:
                 root = node if self._tokens[node] else root
-            elif self.visits[node]:
+            else:
                 self._tokens[node] += self.visits[node] * (tree.depth[node] - tree.depth[above])
                 self._tokens[above] += self._tokens[node]
                 self._children.setdefault(above, []).append(node)
