@@ -38,7 +38,6 @@ def test_a_run_gives_a_document_that_keeps_its_promise(run: Run) -> None:
     [
         (Faults(), "speedup>=1.5", (0, 4)),
         (Faults(), "speedup>=50", (1, 4)),
-        (Faults(lies=0), "speedup>=1.5", (4,)),
         (Faults(cold_hits=True), "speedup>=1.5", (4,)),
     ],
 )
